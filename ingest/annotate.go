@@ -16,9 +16,8 @@ type Annotation struct {
 	Value string
 }
 
-// Annotate records a change to stored runs in an event, and returns the event. The runs themselves stay as they are. When
-// Annotate returns without error, the event is on disk. It applies after all events that existed when it began, whatever
-// the clock says.
+// Annotate records a change to stored runs in an event, and returns the event. The runs themselves stay unchanged. When Annotate returns
+// without error, the event is on disk. It applies after all events that existed when it began, regardless of the clock.
 func (s *Store) Annotate(a Annotation) (schema.Event, error) {
 	e, err := runfile.AppendEvent(s.files, schema.Event{Kind: a.Kind, Runs: a.Runs, Key: a.Key, Value: a.Value}, time.Now())
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// artifactFresh is the age up to which a stored artifact may be relied on. An older one is stored again, so that its time
-// says when it was last needed. PruneArtifacts removes no artifact that is younger than artifactYoung, so none that a run
-// relies on that is about to be appended.
+// artifactFresh is the age up to which a stored artifact may be relied on. An older one is stored again, so that its time records when
+// it was last needed. PruneArtifacts removes no artifact that is younger than artifactYoung, so it keeps the artifacts of runs that are
+// about to be appended.
 const (
 	artifactFresh = 12 * time.Hour
 	artifactYoung = 24 * time.Hour
@@ -57,11 +57,11 @@ func (s *Store) keepArtifact(content io.Reader) (hash string, size int64, err er
 		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
 			return "", 0, err
 		}
-		if err := s.files.Rename(t.Name, name); err != nil { // it replaces the same bytes, if there are any
+		if err := s.files.Rename(t.Name, name); err != nil { // it replaces the same bytes, if they exist
 			return "", 0, err
 		}
 	}
-	return hash, size, disk.SyncDir(s.files, path.Dir(name)) // even if it was there: its writer may have died before this
+	return hash, size, disk.SyncDir(s.files, path.Dir(name)) // even if it existed: its writer may have died before this
 }
 
 // compress writes content as a zstd frame and returns the hash of the frame. It uses one goroutine, so that equal content

@@ -34,17 +34,15 @@ const (
 type Appended struct {
 	Added     int
 	Skipped   int // runs that were already in the store, or that the input repeats
-	Differing int // skipped runs that have other values in the store; those stay unchanged
+	Differing int // skipped runs that have other values in the store; the stored ones stay unchanged
 }
 
-// AppendAll stores many runs directly in sealed files, with the summaries of their samples: those of an import or a
-// merge. It skips a run whose id is already in the store or came before, so a second call adds nothing. The runs may come
-// in any order; do not change them until AppendAll returns. It takes bounded memory: two batches, and the ids of up to
-// two million runs of the store.
+// AppendAll stores many runs directly in sealed files, with the summaries of their samples: the runs of an import or a merge. It skips a
+// run whose id is already in the store or came before, so a second call adds nothing. The runs may come in any order; do not change them
+// until AppendAll returns. It takes bounded memory: two batches, and the ids of up to two million runs of the store.
 //
-// Runs are acknowledged file by file. If AppendAll returns an error, the runs of the files before are stored; all others
-// are not, and can be appended again. If the file system has locks, AppendAll and Merge of all processes take turns in
-// one store.
+// Runs are acknowledged file by file. If AppendAll returns an error, the runs of the files before are stored; all others are not, and
+// can be appended again. If the file system has locks, AppendAll and Merge of all processes take turns in one store.
 func (s *Store) AppendAll(runs iter.Seq2[schema.Valid, error]) (Appended, error) {
 	s.mu.Lock()
 	closed := s.closed
@@ -345,8 +343,8 @@ func (a *Appended) skip(r *bulkRun, digest string) {
 	}
 }
 
-// known gives the runs, of those given in ascending order, that are in the store and on disk, with the beginnings of
-// their digests. It fails with errMoved if one of them is being sealed.
+// known returns the runs, among the given ones in ascending order, that are in the store and on disk, with the beginnings of their
+// digests. It fails with errMoved if one of them is being sealed.
 func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
 	// Live runs are looked up first, because they move to sealed files. The sealed files of the listing are not used.
 	listing, err := schema.List(b.files, schema.Scope{Newest: 1})
@@ -381,7 +379,7 @@ func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
 	return known, nil
 }
 
-// look adds the digests of those runs that a sealed file contains, or remembers its content.
+// look adds the digests of the runs that a sealed file contains, or caches its content.
 func (b *bulk) look(sealed schema.SealedFile, ids []schema.ULID, known map[schema.ULID]string) error {
 	if !b.seen.takes(sealed.Rows) {
 		return runfile.ReadDigests(b.files, sealed, ids, known)
@@ -418,7 +416,7 @@ type seenFiles struct {
 // shortDigest is the beginning of a digest. It is short because very many are held in memory.
 type shortDigest [8]byte
 
-// takes reports whether so many more runs fit into memory. A run takes some 40 bytes.
+// takes reports whether the given number of further runs fits into memory. A run takes some 40 bytes.
 func (s *seenFiles) takes(runs int) bool {
 	const limit = 2 << 20
 	return len(s.runs)+runs <= limit
@@ -430,7 +428,7 @@ func (s *seenFiles) add(run schema.ULID, digest string) {
 	s.runs[run] = short
 }
 
-// find adds those runs that the files contain, with the beginnings of their digests.
+// find adds the runs that the files contain, with the beginnings of their digests.
 func (s *seenFiles) find(runs []schema.ULID, known map[schema.ULID]string) {
 	for _, id := range runs {
 		if short, there := s.runs[id]; there {

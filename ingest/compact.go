@@ -25,24 +25,23 @@ type Compacted struct {
 	Removed int // removed runs, which are left out
 	Files   int // sealed files
 	Events  int
-	Loss    Loss // what is lost to damage in the source store
+	Loss    Loss // lost to damage in the source store
 	Already bool `json:"-"` // an earlier Compact made it, and the source store has not changed since
 }
 
 // ErrInside means that a store would be inside another one.
 var ErrInside = errors.New("the new directory is inside the store")
 
-// Compact writes the runs of a store that are not removed into a new store, in a directory that is empty or does not
-// exist. The new store has one sealed file for each month in which runs started, and one for its newest runs, and every
-// run once, with its digest. The source store is only read. Events are kept if they concern a run of the new store, name a baseline, or remove a run: so
-// a later merge with an older copy does not bring removed runs back. Memory is bounded.
+// Compact writes the runs of a store that are not removed into a new store, in a directory that is empty or does not exist. The new
+// store has one sealed file for each month in which runs started, and one for its newest runs, and every run once, with its digest. The
+// source store is only read. Events are kept if they concern a run of the new store, name a baseline, or remove a run: so a later merge
+// with an older copy does not bring removed runs back. Memory is bounded.
 //
-// Compact calls damaged for each damaged file. It keeps what Repair would keep of it, and records the loss in the same
-// way.
+// Compact calls damaged for each damaged file. It keeps the rows that Repair would keep, and records the loss in the same way.
 //
-// The header is written last, so an interrupted Compact leaves no store. The next one in its place keeps the files that are finished,
-// if they are whole and the source still has what they were made from, and makes the others. One that is complete already stays as it is.
-// version is the version of the program.
+// The header is written last, so an interrupted Compact leaves no store. The next one in its place keeps the finished files, if they are
+// complete and the source still has their runs, and makes the others. A complete store stays unchanged. version is the version of the
+// program.
 func Compact(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
@@ -62,7 +61,7 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 		return fail(ErrInside)
 	}
 	c := &compacter{from: source, into: target, version: version, memory: compactMemory, damaged: damaged}
-	if err := target.MakeRoot(); err != nil { // which is what is locked
+	if err := target.MakeRoot(); err != nil { // it is the directory that is locked
 		return fail(err)
 	}
 	unlock, err := target.LockRoot()
@@ -76,12 +75,11 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 	return c.done, nil
 }
 
-// compactMemory limits the memory, in bytes, for the files that are read at the same time; each stands for the files of
-// three tables.
+// compactMemory limits the memory, in bytes, for the files that are read at the same time; each represents the files of three tables.
 const compactMemory = 32 << 20
 
-// newestRuns is how many of the newest runs are in a file of their own: most questions are about a screen of the newest
-// runs, and a reader would read a whole month for them.
+// newestRuns is the number of the newest runs that get a separate file: most questions concern a screen of the newest runs, and a reader
+// would read a whole month for them.
 const newestRuns = 128
 
 // compacter writes one compacted store.
@@ -102,7 +100,7 @@ type compacter struct {
 	reading readRuns        // for the set
 	state   compactState
 	origin  origin
-	kept    []compactedFile     // those of an interrupted Compact that come after what was read
+	kept    []compactedFile     // of an interrupted Compact, after the runs that were read
 	hurt    []schema.SealedFile // damaged files of the source; of a live run, only the times
 	leftOut []LeftOut
 }
@@ -156,8 +154,7 @@ func (c *compacter) all(ctx context.Context) error {
 	return c.end()
 }
 
-// pack packs the events, as the first writer of the new store would: before that every question would open a file for
-// each of them.
+// pack packs the events, as the first writer of the new store would: before that every question would open a file for each of them.
 func (c *compacter) pack() error {
 	p := sealing.Packer{Files: c.into, Version: c.version, Now: time.Now(), Rules: sealing.StandardPackRules()}
 	return p.Pack()
@@ -287,8 +284,8 @@ func (c *compacter) add(live *table.Live) error {
 	return c.set.Write(live)
 }
 
-// endMonth gives the files of a month, or of a part of it, their names. Their id has the time of the last run, so they are in the folder of
-// the month. next is the run that comes after them; empty if there is none.
+// endMonth names the files of a month, or of a part of it. Their id has the time of the last run, so they are in the folder of the
+// month. next is the run that comes after them; empty if there is none.
 func (c *compacter) endMonth(next string) error {
 	before := cmp.Or(c.reading.last, c.reading.before)
 	defer func() { c.reading = readRuns{before: before} }()

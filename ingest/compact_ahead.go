@@ -13,8 +13,8 @@ import (
 // aheadRows is the number of runs up to which a sealed file is read ahead, as a whole.
 const aheadRows = 256
 
-// aheadValues is the number of values, samples above all, up to which a file is kept that was read ahead. Of very many samples a
-// file of few runs has more than fits into memory several times.
+// aheadValues is the maximum number of values, mostly samples, of a file that is read ahead. A file of few runs with very many samples
+// would exceed the memory several times.
 const aheadValues = 1 << 20
 
 // errManyValues ends reading ahead.
@@ -69,14 +69,14 @@ func (m *mergedAhead) Close() {
 
 // aheadFile is a file that may be read ahead.
 type aheadFile struct {
-	begun atomic.Bool   // by who needs it, or by who reads ahead
+	begun atomic.Bool   // by the consumer, or by a read-ahead worker
 	read  chan struct{} // closed when it was read
 	room  chan struct{} // has an element for each file that was read ahead and is not in use yet
 	runs  []*table.Live // all its runs; nil if something is wrong with the file
 }
 
-// readAhead reads all runs of a file, unless somebody has begun to. It keeps them only if they are not too large and the file is
-// intact: what is wrong with a file also depends on the files before it, and is found when its turn comes.
+// readAhead reads all runs of a file, unless reading has begun. It keeps them only if they are not too large and the file is intact:
+// damage of a file also depends on the files before it, and is handled when its turn comes.
 func (s *sealedLeft) readAhead() {
 	if !s.ahead.begun.CompareAndSwap(false, true) {
 		<-s.ahead.room
@@ -98,7 +98,7 @@ func (s *sealedLeft) readAhead() {
 	}
 }
 
-// valuesOf counts the values in rows, those in lists one by one.
+// valuesOf counts the values in rows, including each value in lists.
 func valuesOf(rows [][]any) (n int) {
 	for _, row := range rows {
 		n += len(row)
@@ -114,10 +114,10 @@ func valuesOf(rows [][]any) (n int) {
 	return n
 }
 
-// take gives all runs of the file if it was read ahead and is intact, and none otherwise.
+// take returns all runs of the file if it was read ahead and is intact, and none otherwise.
 func (a *aheadFile) take() []*table.Live {
 	if a.begun.CompareAndSwap(false, true) {
-		return nil // who asks reads it
+		return nil // the caller reads it
 	}
 	<-a.read
 	<-a.room

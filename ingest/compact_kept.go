@@ -18,20 +18,20 @@ import (
 // compactMark is a file in the new directory that exists until the directory is a store. Its content is a compactState.
 const compactMark = schema.CompactFile
 
-// compactState is what an interrupted Compact leaves for the next one.
+// compactState is the state that an interrupted Compact leaves for the next one.
 type compactState struct {
 	Source string          `json:"source"` // id of the source store
 	Files  []compactedFile `json:"files"`  // in the order in which they were finished
 	Result *compactResult  `json:"result,omitempty"`
 }
 
-// compactResult is there once nothing but the header is missing.
+// compactResult is set once only the header is missing.
 type compactResult struct {
 	Done    Compacted `json:"done"`
 	Damaged []LeftOut `json:"damaged,omitempty"`
 }
 
-// compactedFile is a finished sealed file of the new store, and what it was made from.
+// compactedFile is a finished sealed file of the new store, and a fingerprint of its sources.
 type compactedFile struct {
 	Name    string   `json:"name"`
 	Zones   []string `json:"zones"`
@@ -40,11 +40,11 @@ type compactedFile struct {
 	Since   int64    `json:"since"`   // all runs of the source from this time, in Unix milliseconds,
 	Until   int64    `json:"until"`   // up to this one were read for it
 	Read    int      `json:"read"`    // number of runs that were read for it
-	Removed int      `json:"removed"` // how many of them are removed
-	From    string   `json:"from"`    // identifies what the source has between First and Last
+	Removed int      `json:"removed"` // number of removed runs among them
+	From    string   `json:"from"`    // fingerprint of the source between First and Last
 }
 
-// readState reads what an interrupted Compact left. Content that is not known counts as nothing.
+// readState reads the state that an interrupted Compact left. Unknown content is ignored.
 func readState(f fs.FS) (compactState, error) {
 	content, err := schema.ReadNames(f, compactMark)
 	if err != nil {
@@ -87,8 +87,8 @@ func (r *readRuns) next(run string) {
 	r.n++
 }
 
-// finished records a file, unless a file of the source that it was made from is damaged: the next Compact has to find that again.
-// next is the run that comes after it; empty if there is none.
+// finished records a file, unless one of its source files is damaged: the next Compact has to find the damage again. next is the run
+// that comes after it; empty if there is none.
 func (c *compacter) finished(sealed schema.SealedFile, zones []string, next string) error {
 	f := compactedFile{
 		Name: sealed.Name(), Zones: zones, First: c.reading.first, Last: c.reading.last,
@@ -117,15 +117,15 @@ func timeOf(run string) int64 {
 	return id.Time().UnixMilli()
 }
 
-// origin is what the source has, by name. Sealed files and live runs never change.
+// origin is the content of the source, by name. Sealed files and live runs never change.
 type origin struct {
 	sealed  []schema.SealedFile // by id
 	live    []string            // run ids, ascending
-	removed []string            // likewise
+	removed []string            // removed runs, by id
 	lost    []string            // run ids with a table each, ascending
 }
 
-// originOf takes what is listed.
+// originOf returns the listed content.
 func originOf(l *schema.Listing, removed map[string]bool, lost runfile.Lost) origin {
 	o := origin{removed: slices.Sorted(maps.Keys(removed)), sealed: slices.Clone(l.Sealed)}
 	slices.SortFunc(o.sealed, func(a, b schema.SealedFile) int { return a.ID.Compare(b.ID) })
@@ -142,8 +142,8 @@ func originOf(l *schema.Listing, removed map[string]bool, lost runfile.Lost) ori
 	return o
 }
 
-// between identifies what the source has between two runs: the same text means the same runs, with the same rows, the same of
-// them removed.
+// between returns a fingerprint of the source between two runs: the same text means the same runs, with the same rows, the same of them
+// removed.
 func (o origin) between(first, last string) string {
 	sum := sha256.New()
 	from, to := timeOf(first), timeOf(last)
@@ -161,8 +161,8 @@ func (o origin) between(first, last string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// keep finds the finished files that are still right, ascending, and counts them. They have to be whole, and the source has to have
-// what they were made from, and nothing more between their runs.
+// keep finds the finished files that are still valid, ascending, and counts them. They have to be complete, and the source must have the
+// same runs in their range.
 func (c *compacter) keep() error {
 	files := c.state.Files
 	c.state.Files = nil
@@ -205,7 +205,7 @@ func (c *compacter) isWhole(f compactedFile, sealed schema.SealedFile) (bool, er
 	return true, nil
 }
 
-// needed returns the inputs without those whose runs are all in files that are kept.
+// needed returns the inputs that have runs outside of the kept files.
 func (c *compacter) needed(inputs []runfile.Input) []runfile.Input {
 	return slices.DeleteFunc(inputs, func(in runfile.Input) bool {
 		return slices.ContainsFunc(c.kept, func(f compactedFile) bool {
@@ -214,7 +214,7 @@ func (c *compacter) needed(inputs []runfile.Input) []runfile.Input {
 	})
 }
 
-// isKept reports whether a run was read for a file that is kept. It ends the file before one that is kept.
+// isKept reports whether a run is in a file that is kept. It ends the file before one that is kept.
 func (c *compacter) isKept(run string) (bool, error) {
 	for len(c.kept) > 0 && c.kept[0].First <= run {
 		f := c.kept[0]

@@ -32,7 +32,7 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	return nil
 }
 
-// mattering lists the events to keep: all except events of removed runs alone, and blessings that a later one replaces.
+// mattering lists the events to keep: all except events that concern only removed runs, and blessings that a later one replaces.
 func mattering(events []schema.Event, gone map[string]bool) (keep []schema.ULID) {
 	blessed := map[string]string{} // the last event for each baseline, by name
 	for _, e := range events {
@@ -53,7 +53,7 @@ func mattering(events []schema.Event, gone map[string]bool) (keep []schema.ULID)
 	return keep
 }
 
-// copyEvents copies events. It removes those that an interrupted Compact left and that are not among them.
+// copyEvents copies events. It removes other events that an interrupted Compact left.
 func (c *compacter) copyEvents(ids []schema.ULID) error {
 	keep := map[string]bool{}
 	for _, id := range ids {
@@ -93,7 +93,7 @@ func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
 	return events, nil
 }
 
-// leaveOut reports a damaged file and what is lost with it.
+// leaveOut reports a damaged file and its loss.
 func (c *compacter) leaveOut(name string, loss runfile.Loss, err error) {
 	if in, ok := errors.AsType[*runfile.FileError](err); ok {
 		name, err = in.Path, in.Err
@@ -134,7 +134,7 @@ func (s *sealedLeft) Next() (live *table.Live, err error) {
 		if len(damages) == 0 && loss != (runfile.Loss{}) {
 			damages = []error{runfile.Damagedf(s.input.Name(schema.Runs), "its rows do not match its name or their digests")}
 		}
-		if len(damages) > 0 && s.input.Sealed.ID == (schema.ULID{}) { // what was just written
+		if len(damages) > 0 && s.input.Sealed.ID == (schema.ULID{}) { // a file that was just written
 			return nil, damages[0]
 		}
 		for _, damage := range damages {

@@ -34,7 +34,8 @@ func within(dir, other string) bool {
 	return false
 }
 
-// begin creates the directory, or finds what an interrupted Compact left in it. If that lacked nothing but the end, it is ended.
+// begin creates the directory, or finds the leftovers of an interrupted Compact in it. If only the last step is missing, it completes
+// it.
 func (c *compacter) begin(ctx context.Context) (complete bool, err error) {
 	if err := c.into.MakeRoot(); err != nil {
 		return false, err
@@ -72,8 +73,9 @@ func (c *compacter) begin(ctx context.Context) (complete bool, err error) {
 	return false, c.writeState()
 }
 
-// already checks that the directory is the store that an earlier Compact made of this source: except removed runs, and events of removed runs alone,
-// both have the same runs with the same digests, and the same events. It then counts the runs and events. Otherwise its error names the store.
+// already checks that the directory is the store that an earlier Compact made of this source: except removed runs, and events that
+// concern only removed runs, both have the same runs with the same digests, and the same events. It then counts the runs and events.
+// Otherwise its error names the store.
 func (c *compacter) already(ctx context.Context) error {
 	there, err := schema.ReadHeader(c.into)
 	if err != nil {
@@ -149,7 +151,7 @@ func sumOf(ctx context.Context, store fs.FS, l *schema.Listing, removed map[stri
 	return s, nil
 }
 
-// ours refuses a directory that has anything but what Compact makes, and that only with its mark.
+// ours refuses a directory that has files other than the ones that Compact makes, or that lacks its mark.
 func (c *compacter) ours(names map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		ours := name == compactMark || names[compactMark] && slices.Contains(compactZones, name) ||
@@ -164,7 +166,8 @@ func (c *compacter) ours(names map[string]bool) error {
 // compactZones are the directories that Compact creates.
 var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.EventsDir, schema.PacksDir, schema.ArtifactsDir}
 
-// clear removes what an interrupted Compact left, but for the files that are kept, the events, which copyRest looks at, and whole artifacts.
+// clear removes the leftovers of an interrupted Compact, except for the files that are kept, the events, which copyRest handles, and
+// complete artifacts.
 func (c *compacter) clear() error {
 	keep := map[string]bool{}
 	for _, name := range c.temps {
@@ -190,8 +193,8 @@ func (c *compacter) clear() error {
 	return c.clearArtifacts()
 }
 
-// clearDir removes the files below a directory that are not to be kept, and the directories that are then empty, but not itself. It
-// reports whether something is left.
+// clearDir removes the files below a directory that are not to be kept, and the directories that are then empty, except the directory
+// itself. It reports whether something is left.
 func (c *compacter) clearDir(dir string, keep map[string]bool) (left bool, err error) {
 	entries, err := fs.ReadDir(c.into, dir)
 	if errors.Is(err, fs.ErrNotExist) {

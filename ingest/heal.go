@@ -69,7 +69,7 @@ func (h *healing) all(listing *schema.Listing) error {
 	return runfile.WriteFoundEvents(h.into, h.whole)
 }
 
-// look finds the runs that lack rows. It returns what is wrong with the file, if anything is.
+// look finds the runs that lack rows. It returns the error of a damaged file in damaged.
 func (h *healing) look() (damaged, err error) {
 	s, err := runfile.Salvage(runfile.InputOf(h.into, h.file), h.lost, func(r runfile.Salvaged) error {
 		switch {
@@ -90,7 +90,7 @@ func (h *healing) look() (damaged, err error) {
 	return nil, nil
 }
 
-// fill writes the samples and ops of the file again, together with those that the other store has.
+// fill writes the samples and ops of the file again, together with the rows that the other store has.
 func (h *healing) fill(listing *schema.Listing) error {
 	theirs := runfile.Merge(h.sources(listing))
 	defer theirs.Close()
@@ -128,7 +128,7 @@ func (h *healing) fill(listing *schema.Listing) error {
 	return set.Exchange(h.file)
 }
 
-// sources gives readers of the wanted runs that are complete in the other store.
+// sources returns readers of the wanted runs that are complete in the other store.
 func (h *healing) sources(listing *schema.Listing) []runfile.Reader {
 	var readers []runfile.Reader
 	for _, f := range listing.Sealed {

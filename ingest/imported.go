@@ -13,9 +13,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Imported finds runs of imported files in the sealed files of a store, where AppendAll puts them. The runs that it finds
-// are on disk. It is for one goroutine. It sees the store as it was at the first lookup, so a caller has to remember what
-// it appends in the meantime. It holds the ids of up to four million runs in memory.
+// Imported finds runs of imported files in the sealed files of a store, where AppendAll puts them. The runs that it finds are on disk.
+// It is for one goroutine. It sees the state of the store at the first lookup, so a caller has to remember the runs that it appends in
+// the meantime. It holds the ids of up to four million runs in memory.
 type Imported struct {
 	files   disk.Files
 	listed  bool
@@ -41,7 +41,7 @@ func (i *Imported) Has(id schema.ULID) (bool, error) {
 	return sealed != nil, err
 }
 
-// find gives the file that contains a run, or nil if there is none.
+// find returns the file that contains a run, or nil if there is none.
 func (i *Imported) find(id schema.ULID) (*schema.SealedFile, error) {
 	if err := i.list(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (i *Imported) find(id schema.ULID) (*schema.SealedFile, error) {
 	return nil, nil
 }
 
-// After gives the runs whose ids have these bytes after the time.
+// After returns the runs whose ids have these bytes after the time.
 func (i *Imported) After(begin [5]byte) ([]schema.ULID, error) {
 	if err := i.list(); err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) 
 	return r, samples, err
 }
 
-// Starts gives the starts of the runs of a file to which the user gave one, by the commits of the runs. path and changed are the values of
-// schema.FactPath and schema.FactChanged.
+// Starts returns the starts of the runs of a file to which the user gave one, by the commits of the runs. path and changed are the
+// values of schema.FactPath and schema.FactChanged.
 func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) {
 	if i.starts != nil {
 		return i.starts[[2]string{path, changed}], nil
@@ -147,7 +147,7 @@ func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) 
 	}
 	starts := map[[2]string]map[string][]time.Time{}
 	for _, sealed := range i.sealed {
-		foreign := false // most files have no run of another tool, which is soon known
+		foreign := false // most files have no run of another tool, which shows early
 		err := runfile.EachRow(i.files, sealed, []string{sourceColumn}, func(row []any) error {
 			if foreign = fromFile(row); foreign {
 				return io.EOF
@@ -183,7 +183,7 @@ func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) 
 // maxNamed is the number of rows of a file up to which Paths looks for runs in it: the paths of all its rows are read.
 const maxNamed = 100_000
 
-// Paths returns the paths of the files from which runs were imported, as far as they are known.
+// Paths returns the known paths of the files from which runs were imported.
 func (i *Imported) Paths(ids []schema.ULID) (map[schema.ULID]string, error) {
 	paths := map[schema.ULID]string{}
 	in := map[schema.SealedFile]bool{}

@@ -5,5 +5,5 @@ type LeftOut struct {
 	Path    string // in the other store, with slashes
 	Problem string
 	Damaged bool // the file is damaged; otherwise the run is already stored with another digest
-	Loss    Loss // what is lost with it
+	Loss    Loss // lost with it
 }

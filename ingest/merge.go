@@ -22,7 +22,7 @@ type Merged struct {
 	Added     int // runs
 	Healed    int // stored runs whose lost samples or ops were restored
 	Skipped   int // runs that were already stored
-	Differing int // skipped runs of imported files that are stored with another path or other tags; those stay unchanged
+	Differing int // skipped runs of imported files that are stored with another path or other tags; the stored ones stay unchanged
 	Refused   int // damaged files, and runs that are stored with the same id and another digest
 	Events    int // copied events
 	Artifacts int // copied artifacts
@@ -44,16 +44,16 @@ const mergeLive = 4096
 // ErrSameStore is the error of a merge of a store into itself.
 var ErrSameStore = errors.New("it is the same store")
 
-// Merge copies everything that the store in another directory has and this one lacks. The other store is only read. A
-// sealed file is copied as it is if it matches its hash and none of its runs is here. From the other sealed files, and
-// from live runs, Merge makes new sealed files. A run that both stores have with equal digests is skipped; if it has lost
-// samples or ops to damage here, they are restored.
+// Merge copies everything that the store in another directory has and this one lacks. The other store is only read. A sealed file is
+// copied unchanged if it matches its hash and none of its runs is here. From the other sealed files, and from live runs, Merge makes new
+// sealed files. A run that both stores have with equal digests is skipped; if it has lost samples or ops to damage here, they are
+// restored.
 //
-// Merge calls o.Refused for each file or run that it cannot take, with the path in the other store, and merges the rest.
-// These are damaged files (Damaged), and runs that are stored here with another digest. Merges and AppendAll of one store
-// take turns, because each looks up which runs are stored before it adds others. If a merge is interrupted, each run is
-// complete or absent, and merging again does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or
-// schema.ErrDamaged if the other store cannot be listed, or is one of the file system or the context.
+// Merge calls o.Refused for each file or run that it cannot take, with the path in the other store, and merges the rest. These are
+// damaged files (Damaged), and runs that are stored here with another digest. Merges and AppendAll of one store take turns, because each
+// looks up which runs are stored before it adds others. If a merge is interrupted, each run is complete or absent, and merging again
+// does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged if the other store cannot be listed, or comes
+// from the file system or the context.
 func (s *Store) Merge(ctx context.Context, from string, o Merging) (Merged, error) {
 	fail := func(done Merged, err error) (Merged, error) {
 		return done, fmt.Errorf("merging store %s into %s: %w", from, s.dir, err)
@@ -93,11 +93,11 @@ type merging struct {
 	refused  func(LeftOut)
 	restore  bool // artifacts that were pruned
 	list     func(from fs.FS) (*schema.Listing, error)
-	reported map[string]bool // what was refused, when all is looked at again
+	reported map[string]bool // refused files and runs; prevents repeated reports on a second pass
 	done     Merged
 	live     map[schema.ULID]schema.LiveFile // of the store that is merged into
 	lost     runfile.Lost                    // of the other store
-	synced   map[string]bool                 // directories of it
+	synced   map[string]bool                 // its directories, and whether they are fsynced
 }
 
 func listWhole(from fs.FS) (*schema.Listing, error) { return schema.List(from, schema.Scope{}) }
@@ -161,7 +161,7 @@ func (m *merging) all(ctx context.Context) error {
 	if err := m.events(ctx, listing.Events); err != nil {
 		return err
 	}
-	_, err = m.heal(ctx, listing) // even if nothing was copied: events of the other store may concern rows that are here
+	_, err = m.heal(ctx, listing) // even if nothing was copied: events of the other store may concern rows of this one
 	return err
 }
 
@@ -178,7 +178,7 @@ func (m *merging) refuse(name string, err error) {
 	}
 }
 
-// liveRuns writes those live runs of the other store that are not here into a sealed file.
+// liveRuns writes the live runs of the other store that this one lacks into a sealed file.
 func (m *merging) liveRuns(ctx context.Context, files []schema.LiveFile) error {
 	var runs []schema.ULID
 	for _, f := range files {
@@ -268,7 +268,8 @@ func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []
 	return names, removed, nil
 }
 
-// recordAbsent says, before their events are here, that of removed runs some are not. Those of the other store that can be read are here.
+// recordAbsent records, before their events are copied, that this store lacks some removed runs. It has the readable ones of the other
+// store.
 func (m *merging) recordAbsent(removed []schema.ULID) error {
 	slices.SortFunc(removed, schema.ULID.Compare)
 	removed = slices.Compact(removed)
@@ -288,7 +289,7 @@ type source struct {
 	there  bool                   // this store has the file
 	runs   []schema.ULID          // ascending
 	says   map[schema.ULID]string // their stored digests
-	files  map[schema.ULID]bool   // those that were read from files of other tools
+	files  map[schema.ULID]bool   // runs that were imported from files of other tools
 	wanted map[string]bool
 }
 
@@ -301,7 +302,7 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 	if err := m.choose(sources); err != nil {
 		return err
 	}
-	// Samples and ops come first: when a run is in the table of runs, the rest of it has to be there.
+	// Samples and ops come first: when a run is in the table of runs, the rest of it must exist.
 	for _, t := range runfile.Tables {
 		for _, s := range sources {
 			if err := ctx.Err(); err != nil {
@@ -332,7 +333,7 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 	return nil
 }
 
-// look reads which runs the files have. Damaged files are left out.
+// look reads the ids of the runs in the files. Damaged files are left out.
 func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*source, error) {
 	var sources []*source
 	for _, f := range files {
@@ -403,7 +404,7 @@ func (m *merging) read(s *source) error {
 	return nil
 }
 
-// choose decides which runs of the sources are wanted: those that are neither here nor in an earlier source.
+// choose decides which runs of the sources are wanted: runs that are neither here nor in an earlier source.
 func (m *merging) choose(sources []*source) error {
 	var runs []schema.ULID
 	for _, s := range sources {
@@ -424,8 +425,8 @@ func (m *merging) choose(sources []*source) error {
 	return nil
 }
 
-// known gives the digests of those runs that are stored here and on disk. Their writer may have died before the last
-// fsync, so it is repeated.
+// known returns the digests of the runs that are stored here and on disk. Their writer may have died before the last fsync, so it is
+// repeated.
 func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 	slices.SortFunc(runs, schema.ULID.Compare)
 	known, err := runfile.Digests(m.into, slices.Compact(runs))
@@ -459,7 +460,7 @@ type met struct {
 	fromFile bool
 }
 
-// sourceColumn is the column that says where a run comes from.
+// sourceColumn is the column with the origin of a run.
 const sourceColumn = "source"
 
 var sourcePlace = schema.Runs.Place(sourceColumn)
@@ -488,8 +489,8 @@ func (m *merging) isNew(name string, r met, known map[schema.ULID]string) bool {
 	return false
 }
 
-// copySealed copies one file of a sealed file, if it exists. unchecked means that its hash was not checked yet. The
-// caller has to fsync the folder.
+// copySealed copies one file of a sealed file, if it exists. unchecked means that its hash was not checked yet. The caller has to fsync
+// the folder.
 func (m *merging) copySealed(name string, unchecked bool) error {
 	if there, err := disk.Exists(m.from, name); err != nil || !there {
 		return err
@@ -500,7 +501,7 @@ func (m *merging) copySealed(name string, unchecked bool) error {
 			return err
 		}
 	}
-	m.synced[dir] = false // even if the name is there: its writer may have died before the fsync
+	m.synced[dir] = false // even if the name exists: its writer may have died before the fsync
 	if there, err := disk.Exists(m.into, name); err != nil || there {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Pruning says which artifacts are to be removed.
+// Pruning selects the artifacts to remove.
 type Pruning struct {
 	Keep   map[string]bool // by SHA-256: the artifacts of runs that keep theirs
 	Before time.Time       // artifacts that were stored since then stay
@@ -32,10 +32,9 @@ type Pruned struct {
 // hashesOfEvent is the maximum number of artifacts that one event names: 6.5 MB.
 const hashesOfEvent = 100_000
 
-// PruneArtifacts removes artifacts; nothing else in a store is ever removed. The removal is recorded in events before, so
-// that nobody takes it for damage. Runs may be appended in the meantime: their artifacts were stored within the last day,
-// and those stay. Merges and PruneArtifacts of one store take turns. If it is interrupted, the next call removes the
-// rest.
+// PruneArtifacts removes artifacts; nothing else in a store is ever removed. It records the removal in events before, so that it is not
+// mistaken for damage. Runs may be appended in the meantime: their artifacts were stored within the last day, and PruneArtifacts keeps
+// those. Merges and PruneArtifacts of one store take turns. If it is interrupted, the next call removes the rest.
 func (s *Store) PruneArtifacts(ctx context.Context, p Pruning) (Pruned, error) {
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// ReadOptions say how files are read.
+// ReadOptions are options of reading files.
 type ReadOptions struct {
 	Formats  []foreign.Format
 	From     *foreign.Format // format of all files; nil means that each is recognised by its content
@@ -21,11 +21,11 @@ type ReadOptions struct {
 	Location *time.Location  // zone of times without one; nil means UTC, and the times are marked
 }
 
-// ReadWatcher is told about the progress of a reading.
+// ReadWatcher receives the progress of a reading.
 type ReadWatcher interface {
 	Add(s foreign.Source)         // one more source will be read
 	File(i int)                   // source i is being read
-	Reading(input *foreign.Input) // its input, which knows how much is consumed
+	Reading(input *foreign.Input) // its input, which counts the consumed bytes
 	Run()                         // one more run was read
 }
 
@@ -33,7 +33,8 @@ type ReadWatcher interface {
 type Reading struct {
 	Reports []FileReport // of the sources so far
 	Source  string       // runs.source of the first run; empty before it
-	// Replaced is the number of stored runs without a start, or with another one, that were removed because they are there with the start now.
+	// Replaced is the number of stored runs without a start, or with another one, that were removed because the runs with the new start
+	// are stored.
 	Replaced int
 
 	options ReadOptions
@@ -44,13 +45,13 @@ type Reading struct {
 	failed  error // of the store, during a lookup
 }
 
-// NewReading prepares a reading. The watcher knows the sources already; it is told about those that are found on the way.
+// NewReading prepares a reading. The watcher knows the sources already; it is notified of files that are found on the way.
 func NewReading(sources []foreign.Source, o ReadOptions, watch ReadWatcher) *Reading {
 	return &Reading{sources: sources, options: o, watch: watch}
 }
 
-// Into stores all runs that are not in the store yet. The error is that of the store or the context. Runs that were
-// stored before it stay, and the reports say where reading stopped.
+// Into stores all runs that are not in the store yet. The error comes from the store or the context. Runs that were stored before it
+// stay, and the reports record where reading stopped.
 func (r *Reading) Into(ctx context.Context, store *Store) (Appended, error) {
 	looked := store.Imported()
 	r.reader = foreign.NewReader(r.options.Added, imported{looked})
@@ -75,10 +76,10 @@ func (r *Reading) Into(ctx context.Context, store *Store) (Appended, error) {
 	return done, err
 }
 
-// maxKnown is the number of known files for which the store is asked under which name it has them.
+// maxKnown is the maximum number of known files whose names in the store are looked up.
 const maxKnown = 50
 
-// nameKnown finds out under which other name the content of files is stored.
+// nameKnown looks up the other names under which the content of files is stored.
 func (r *Reading) nameKnown(store *Imported) error {
 	var ids []schema.ULID
 	for i := range r.Reports {
@@ -146,7 +147,7 @@ func (r *Reading) replacements(store *Imported) ([]Replaced, error) {
 	return append(sorted, others...), nil
 }
 
-// Preview gives the runs as they would be stored, whether or not a store has them.
+// Preview returns the runs as they would be stored, whether or not a store has them.
 func (r *Reading) Preview(ctx context.Context) iter.Seq2[schema.Run, error] {
 	r.reader = foreign.NewReader(r.options.Added, nil)
 	return func(yield func(schema.Run, error) bool) {
@@ -161,7 +162,7 @@ func (r *Reading) Preview(ctx context.Context) iter.Seq2[schema.Run, error] {
 	}
 }
 
-// imported lets package foreign, which does not know stores, look up runs in one.
+// imported lets package foreign, which does not depend on stores, look up runs in one.
 type imported struct{ *Imported }
 
 // Run describes a stored run.

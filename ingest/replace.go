@@ -19,15 +19,15 @@ const replacedReason = "imported again with another start time"
 // maxReplaced limits the runs of an event.
 const maxReplaced = 50_000
 
-// Replace removes stored runs, of which each has another stored run in its place, the new run. The new run gets what users did to the replaced run:
+// Replace removes stored runs, each of which another stored run replaces, the new run. The new run gets the annotations of the replaced
+// run:
 //
-//   - the new run has the tags of the replaced run with their values, and lacks the tags that were removed from the replaced run;
-//   - tags that only the new run was stored with stay;
-//   - the notes of the replaced run are added, and baselines with the replaced run name the new run;
-//   - if a user removed the replaced run, the new run is removed too, unless it was removed or restored later.
+// - the new run has the tags of the replaced run with their values, and lacks the tags that were removed from the replaced run; - tags
+// that only the new run was stored with stay; - the notes of the replaced run are added, and baselines with the replaced run name the
+// new run; - if a user removed the replaced run, the new run is removed too, unless it was removed or restored later.
 //
-// Replace gives the number of runs that it removed. It removes them last, so after an error or a crash both runs are there, and Replace can be called
-// again: it adds nothing twice.
+// Replace returns the number of runs that it removed. It removes them last, so after an error or a crash both runs exist, and Replace
+// can be called again: it adds nothing twice.
 func (s *Store) Replace(all []Replaced) (n int, err error) {
 	if n, err = s.replace(all); err != nil {
 		err = fmt.Errorf("replacing runs in store %s: %w", s.dir, err)
@@ -99,8 +99,8 @@ func (s *Store) Tag(runs map[[2]string][]string) error {
 	return nil
 }
 
-// annotateSome is Annotate with one event for each maxReplaced runs, and none without runs. A baseline is always one event, because each event with its
-// name replaces the one before.
+// annotateSome annotates with one event for each maxReplaced runs, and none without runs. A baseline is always one event, because each
+// event with its name replaces the one before.
 func (s *Store) annotateSome(a Annotation) error {
 	if a.Kind == schema.EventBless {
 		_, err := s.Annotate(a)
@@ -199,7 +199,8 @@ const tagsColumn = "tags"
 
 var tagsPlace = schema.Runs.Place(tagsColumn)
 
-// tagsOver gives the events after which the new runs have the tags of the replaced runs. Of several runs that one new run replaces, the first decides.
+// tagsOver returns the events after which the new runs have the tags of the replaced runs. If one new run replaces several, the first
+// decides.
 func tagsOver(all []Replaced, said *events, stored map[string]map[string]string) (over []Annotation) {
 	effective := func(run string) map[string]string {
 		tags := maps.Clone(stored[run])
@@ -236,7 +237,7 @@ func tagsOver(all []Replaced, said *events, stored map[string]map[string]string)
 	return over
 }
 
-// notesOver gives the events that add the notes of the replaced runs to the new runs without them, oldest first.
+// notesOver returns the events that add the notes of the replaced runs to the new runs without them, oldest first.
 func notesOver(all []Replaced, said *schema.Annotations) (events []Annotation) {
 	runs, order := map[schema.Note][]string{}, []schema.Note(nil)
 	for _, r := range all {
@@ -257,7 +258,7 @@ func notesOver(all []Replaced, said *schema.Annotations) (events []Annotation) {
 	return events
 }
 
-// baselinesOver gives the events after which baselines have the new runs in place of the replaced runs.
+// baselinesOver returns the events after which baselines have the new runs in place of the replaced runs.
 func baselinesOver(all []Replaced, said *schema.Annotations) (events []Annotation) {
 	to := map[string]string{}
 	for _, r := range all {

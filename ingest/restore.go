@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// QuarantineDir is the directory of a store in which a repair sets damaged files aside, under their old paths.
+// QuarantineDir is the directory of a store into which a repair moves damaged files, under their old paths.
 const QuarantineDir = disk.QuarantineDir
 
 // RestoreQuarantine copies intact content of QuarantineDir back into the store, as Merge does from another store: missing
@@ -52,8 +52,8 @@ func (m *merging) refuseDamaged() error {
 	return nil
 }
 
-// asideFiles are the files of QuarantineDir under their old paths. If a path is not there, it is that of the store: the
-// other files of a sealed file of which one was set aside.
+// asideFiles are the files of QuarantineDir under their old paths. A path that is missing there is read from the store: it is another
+// file of a sealed file of which one was moved.
 type asideFiles struct{ store fs.FS }
 
 // Open opens a file or a directory.

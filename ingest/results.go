@@ -20,7 +20,8 @@ func ReadableFormats(formats []foreign.Format) (names []string) {
 	return names
 }
 
-// FilesBeside gives the names of the files that are read together with one of this name, if the process wrote them, in a format, given by its name.
+// FilesBeside returns the names of the files that are read together with one of this name, if the process wrote them, in a format with
+// the given name.
 func FilesBeside(formats []foreign.Format, format, file string) []string {
 	i := slices.IndexFunc(formats, func(f foreign.Format) bool { return f.Name == format })
 	if i < 0 || formats[i].Beside == nil {
@@ -29,8 +30,8 @@ func FilesBeside(formats []foreign.Format, format, file string) []string {
 	return slices.DeleteFunc(formats[i].Beside(file), func(name string) bool { return name == file })
 }
 
-// ReadResults reads the output of a program in a format, given by its name, and gives the runs as they would be imported.
-// file is the name of the output, and outputs has it and the files beside it. Refused records are an error, because nobody reads a report.
+// ReadResults reads the output of a program in a format with the given name, and returns the runs as they would be imported. file is the
+// name of the output, and outputs has it and the files next to it. Refused records are an error, because there is no report.
 func ReadResults(ctx context.Context, formats []foreign.Format, format, file string, outputs Outputs) ([]schema.Run, error) {
 	i := slices.IndexFunc(formats, func(f foreign.Format) bool { return f.Name == format })
 	if i < 0 || formats[i].Read == nil {

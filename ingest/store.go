@@ -26,7 +26,7 @@ type Store struct {
 	encoder *table.Encoder
 	segment *segment // nil before the first run
 	sealer  sealing.Sealer
-	failed  map[schema.ULID]schema.ULID // segments of runs that were not acknowledged, but may be there, by run id
+	failed  map[schema.ULID]schema.ULID // segments of runs that were not acknowledged, but may exist, by run id
 	closed  bool
 }
 
@@ -92,9 +92,9 @@ func ignoreAll(files disk.Files) error {
 	return err
 }
 
-// Open opens a store for appending. writer is the version of the program, which every file names. Open writes nothing,
-// but fails if the store is clearly not writable: better now than after the first measurement. The error wraps
-// schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or is one of the file system.
+// Open opens a store for appending. writer is the version of the program, which every file names. Open writes nothing, but fails if the
+// store is clearly not writable: better now than after the first measurement. The error wraps schema.ErrNoStore, schema.ErrFormat or
+// schema.ErrDamaged, or comes from the file system.
 func Open(dir, writer string) (*Store, error) {
 	files, err := disk.NewOS(dir)
 	if err != nil {
@@ -262,9 +262,9 @@ func (s *Store) Seal(ctx context.Context) (runs int, err error) {
 	return runs, nil
 }
 
-// Close ends appending. It seals the appended runs if there are enough of them, and packs if it sealed. It also removes
-// what sealing left more than the grace period ago, so that any command that writes does so. All runs are on disk, whatever
-// it returns: an error is about sealing, now or before, or packing. A second Close does nothing.
+// Close ends appending. It seals the appended runs if there are enough of them, and packs if it sealed. It also removes leftovers of
+// sealing that are older than the grace period, so that any command that writes does so. All runs are on disk, whatever it returns: an
+// error is about sealing, now or before, or packing. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ const (
 	SeverityNotice     Severity = "notice"     // no data is affected
 	SeverityDamage     Severity = "damage"     // data is lost or changed, or will be read wrongly
 	SeverityUnreadable Severity = "unreadable" // the operating system cannot read it, so its content is unknown
-	SeverityNewer      Severity = "newer"      // it has a later format, which this version does not know
+	SeverityNewer      Severity = "newer"      // it has a later format, which this version cannot read
 )
 
 // Finding is a problem, or a notice, about one file of a store.
@@ -16,13 +16,13 @@ type Finding struct {
 	Severity Severity
 	Path     string // in the store, slash-separated
 	Problem  string
-	Loss     Loss // what a repair of the file cannot save
+	Loss     Loss // lost even after a repair of the file
 
 	remedy   remedy
-	complete []string // of remedyFound: the runs whose rows are there again
+	complete []string // of remedyFound: the runs whose rows were found again
 }
 
-// remedy is what Repair can do about a finding.
+// remedy is the action of Repair on a finding.
 type remedy int
 
 const (
@@ -30,12 +30,12 @@ const (
 	remedyAside
 	remedySealed  // rewrite a sealed file with its intact rows
 	remedyRestore // restore an event from a pack
-	remedyFound   // record in an event that lost rows are there again
+	remedyFound   // record in an event that lost rows were found again
 	remedyHeader  // restore the header
 	remedyEmpty   // remove the empty folder of a claim
 )
 
-// Remedy says what Repair does about the finding. It is empty for a notice that Repair does nothing about.
+// Remedy describes the action of Repair on the finding. It is empty for a notice without an action.
 func (f Finding) Remedy() string {
 	switch {
 	case f.remedy == remedyAside:

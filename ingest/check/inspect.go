@@ -68,7 +68,7 @@ func (in *Inspected) count(f disk.Files) error {
 	return in.countUnfinished(f)
 }
 
-// tally is what one of the workers of a walk has counted.
+// tally has the counts of one of the workers of a walk.
 type tally struct {
 	zones              map[string]Zone
 	temporary, foreign int

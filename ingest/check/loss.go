@@ -2,5 +2,5 @@ package check
 
 import "github.com/neurolens/neurolens/ingest/internal/runfile"
 
-// Loss counts what damage takes.
+// Loss counts runs and rows that are lost to damage.
 type Loss = runfile.Loss

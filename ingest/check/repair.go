@@ -18,14 +18,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Action is what Repair did, or would do, with a file.
+// Action is an action of Repair on a file.
 type Action string
 
 // The actions.
 const (
 	ActionAside   Action = "set aside"  // moved into quarantine/, under its old path
 	ActionKeep    Action = "kept"       // the intact rows of a sealed file, in a file with the same id
-	ActionFound   Action = "found"      // recorded in an event that lost rows are there again
+	ActionFound   Action = "found"      // recorded in an event that lost rows were found again
 	ActionRestore Action = "restored"   // an event, from the copy in a pack
 	ActionReplan  Action = "taken over" // a claim whose plan cannot be executed
 	ActionFinish  Action = "finished"   // a claim: its runs are sealed now
@@ -47,19 +47,18 @@ type Repaired struct {
 	Loss Loss
 }
 
-// Repair makes a damaged store readable. It moves damaged files into quarantine/, and also files that do not belong to a
-// store if a glob over the tables would read them. It restores events that packs still have, and finishes abandoned
-// claims. It deletes nothing but empty folders of claims, and does not move links to directories.
+// Repair makes a damaged store readable. It moves damaged files into quarantine/, and also files that do not belong to a store if a glob
+// over the tables would read them. It restores events that packs still have, and finishes abandoned claims. It deletes nothing but empty
+// folders of claims, and does not move links to directories.
 //
-// Every run, and every row of samples and ops, that matches its hash or the checksum of its page stays in the store.
-// Before a damaged file is replaced, an event names the runs that lose samples or ops. Files that cannot be read, or that
-// a later version wrote, are left unchanged.
+// Every run, and every row of samples and ops, that matches its hash or the checksum of its page stays in the store. Before a damaged
+// file is replaced, an event names the runs that lose samples or ops. Files that cannot be read, or that a later version wrote, are left
+// unchanged.
 //
-// Repair calls did for each action. Repairs and merges of one store take turns. If a repair is interrupted, the next one
-// does the rest.
+// Repair calls did for each action. Repairs and merges of one store take turns. If a repair is interrupted, the next one does the rest.
 func (r *Repairer) Repair(ctx context.Context, did func(Repair)) (Repaired, error) {
 	unlock, err := r.files.Lock(ctx)
-	if errors.Is(err, schema.ErrDamaged) { // the header is not a regular file, so nobody else can have the store open
+	if errors.Is(err, schema.ErrDamaged) { // the header is not a regular file, so no other process can have the store open
 		unlock, err = func() {}, nil
 	}
 	if err != nil {
@@ -103,7 +102,7 @@ type repairer struct {
 	dryRun bool
 	did    func(Repair)
 	moved  map[string]bool // paths that were set aside
-	absent bool            // recordAbsent has looked
+	absent bool            // recordAbsent was called
 	done   Repaired
 }
 
@@ -138,7 +137,7 @@ func (r *repairer) all(ctx context.Context) error {
 	return r.finish(ctx, claims)
 }
 
-// remedy does what can be done about a finding.
+// remedy repairs a finding if possible.
 func (r *repairer) remedy(f Finding) error {
 	switch f.remedy {
 	case remedyAside:
@@ -162,7 +161,7 @@ func (r *repairer) remedy(f Finding) error {
 // stays where it is, because moving it would mean to copy it and to delete the original.
 func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, Loss{}) }
 
-// asideFor is aside for a file whose repair loses data.
+// asideFor moves a file aside, as aside does, if its repair loses data.
 func (r *repairer) asideFor(name, reason string, loss Loss) error {
 	if r.moved[name] {
 		return nil
@@ -224,7 +223,7 @@ func isFile(f fs.FS, name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// recordAbsent says before runs are lost that these may be removed ones, if there are any.
+// recordAbsent records, before runs are lost, that removed runs may be among them, if there are any.
 func (r *repairer) recordAbsent(loss Loss) error {
 	if loss.Runs == 0 || r.absent {
 		return nil
@@ -272,7 +271,7 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 	return next, r.aside(path.Join(next.Path(), schema.PlanFile), "it names missing runs")
 }
 
-// removeEmpty removes the folder of a claim in which no files are left. A folder that has files again stays.
+// removeEmpty removes the folder of a claim without files. A folder that has files again stays.
 func (r *repairer) removeEmpty(f Finding) error {
 	r.did(Repair{Action: ActionRemove, Path: f.Path, Reason: f.Problem})
 	if r.dryRun {
@@ -413,8 +412,8 @@ func (r *repairer) restoreEvent(pack string, line []byte) error {
 	return nil
 }
 
-// headerError returns what is wrong with the header of a store. If a single changed byte makes it look like another format,
-// that is damage too.
+// headerError returns the error of the header of a store. If a single changed byte makes it look like another format, that is damage
+// too.
 func headerError(f fs.FS) error {
 	_, err := schema.ReadHeader(f)
 	if !errors.Is(err, schema.ErrFormat) {
@@ -430,8 +429,8 @@ func headerError(f fs.FS) error {
 	return err
 }
 
-// restoredHeader undoes the change of a single byte in the header: it tries all values of each byte until the hash
-// matches. It returns nil if more than one byte is wrong. The error is one of reading.
+// restoredHeader undoes the change of a single byte in the header: it tries all values of each byte until the hash matches. It returns
+// nil if more than one byte is wrong. The error comes from reading.
 func restoredHeader(f fs.FS) ([]byte, error) {
 	const maxHeader = 512 // bytes of a header that this version writes
 	content, err := schema.ReadSmall(f, schema.HeaderFile)
@@ -549,8 +548,7 @@ func (s *salvaging) read() (err error) {
 	return err
 }
 
-// replace replaces the damaged files by the intact rows. Before that, it writes events that say which runs have lost
-// rows.
+// replace replaces the damaged files by the intact rows. Before that, it writes events with the runs that have lost rows.
 func (s *salvaging) replace() error {
 	if s.from.Kept == 0 {
 		return s.asideSet(s.file, s.finding, s.from.Loss)
@@ -573,7 +571,7 @@ func (s *salvaging) replace() error {
 // named reports whether the name of the sealed file is right for the runs that are left. It is if no run is lost.
 func (s *salvaging) named() bool { return s.out == nil || s.out.SealedFile(s.file.ID) == s.file }
 
-// recordLost writes events that say which runs have lost rows, except for runs that already have such an event.
+// recordLost writes events with the runs that have lost rows, except for runs that already have such an event.
 func (s *salvaging) recordLost() error {
 	if s.dryRun {
 		return nil
@@ -684,7 +682,7 @@ func (s *salvaging) dropPacks() error {
 	return nil
 }
 
-// keptText says how much of the sealed file is kept.
+// keptText returns a text about the part of the sealed file that is kept.
 func (s *salvaging) keptText() string {
 	parts := []string{fmt.Sprintf("%d of %s are kept", s.from.Kept, counted(s.file.Rows, "run"))}
 	for _, l := range []struct {

@@ -18,9 +18,8 @@ type Repairer struct {
 	sealer sealing.Sealer
 }
 
-// OpenToRepair opens a store whose header may be damaged. writer is the version of the program. It writes nothing, but
-// fails if the store is clearly not writable. The error wraps schema.ErrNoStore or schema.ErrFormat, or is one of the
-// file system.
+// OpenToRepair opens a store whose header may be damaged. writer is the version of the program. It writes nothing, but fails if the
+// store is clearly not writable. The error wraps schema.ErrNoStore or schema.ErrFormat, or comes from the file system.
 func OpenToRepair(dir, writer string) (*Repairer, error) {
 	files, err := disk.NewOS(dir)
 	if err != nil {

@@ -21,14 +21,14 @@ type runsCheck struct {
 	counted  bool // no other file with its runs counts instead
 	runs     []foundRun
 	sum      rowsSum
-	loss     Loss // what a repair cannot save
+	loss     Loss // lost even after a repair
 	artifact func(a schema.Artifact) (artifactState, error)
 	states   map[artifactKey]artifactState // of the artifacts of its runs so far
 	absent   []schema.Artifact             // missing artifacts of its runs
-	resized  []schema.Artifact             // those that have another size than the run says
-	unnamed  []schema.Artifact             // those whose kind is no word
-	lacking  int                           // runs of which events say that they have lost rows, and they have
-	complete []string                      // likewise, and they have not
+	resized  []schema.Artifact             // artifacts whose size differs from the recorded one
+	unnamed  []schema.Artifact             // artifacts whose kind is no word
+	lacking  int                           // runs with lost rows, as events record
+	complete []string                      // runs with all rows, although events record lost ones
 }
 
 func (c *runsCheck) first() int64 {
@@ -45,7 +45,7 @@ func (c *runsCheck) path() string {
 	return c.live.Path()
 }
 
-// salvage finds out what can be saved of a damaged sealed file. If its claim still has the runs, nothing is lost.
+// salvage determines which rows of a damaged sealed file can be saved. If its claim still has the runs, nothing is lost.
 func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
 	c.runs, c.sum, c.absent, c.resized, c.unnamed, c.lacking, c.complete = nil, rowsSum{}, nil, nil, nil, 0, nil
 	s, err := runfile.Salvage(runfile.InputOf(f, c.sealed.file), lost, func(r runfile.Salvaged) error {
@@ -171,7 +171,7 @@ type artifactState int
 const (
 	artifactFine    artifactState = iota
 	artifactMissing               // it should be in the store, but is not
-	artifactResized               // it has more or fewer bytes than the run says
+	artifactResized               // its size differs from the recorded one
 )
 
 // artifactKey identifies the content of an artifact as a run describes it. Artifacts with one key are checked once.

@@ -36,10 +36,10 @@ type Verified struct {
 	Aside      int // files in QuarantineDir
 }
 
-// Verify reads every file of a store and reports each problem: a file that does not match its hash, a run that does not
-// match its digest, rows that contradict a name, a summary or another file, and files that nobody needs. It changes
-// nothing and takes bounded memory. Changes by writers and sealers in the meantime are not mistaken for damage. The error
-// wraps schema.ErrNoStore or schema.ErrFormat, or is one of the file system or the context.
+// Verify reads every file of a store and reports each problem: a file that does not match its hash, a run that does not match its
+// digest, rows that contradict a name, a summary or another file, and unneeded files. It changes nothing and takes bounded memory.
+// Changes by writers and sealers in the meantime are not mistaken for damage. The error wraps schema.ErrNoStore or schema.ErrFormat, or
+// comes from the file system or the context.
 func Verify(ctx context.Context, dir string, report func(Finding)) (Verified, error) {
 	files, err := disk.NewOS(dir)
 	if err != nil {
@@ -109,7 +109,7 @@ type verifier struct {
 	pruned map[string]time.Time // artifacts that were pruned, by hash
 }
 
-// sealedCheck is what is known about a sealed file: at first only its name.
+// sealedCheck is the state of the check of a sealed file: at first only its name.
 type sealedCheck struct {
 	file  schema.SealedFile
 	whole bool    // it was read and is intact
@@ -168,8 +168,8 @@ func (v *verifier) addSealed(f schema.SealedFile) {
 	}
 }
 
-// foreign reports a file that does not belong to a store. It is damage if readers of the whole folder would read it as a
-// part of the table. All other such files are ignored, and stay where they are.
+// foreign reports a file that does not belong to a store. It is damage if readers of the whole folder would read it as a part of the
+// table. All other such files are ignored, and stay unchanged.
 func (v *verifier) foreign(s disk.StoreFile) {
 	f := Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not a file of the store, and is ignored"}
 	if !disk.IsOfTable(s.Zone) || !disk.IsParquet(s.Path) {
@@ -217,8 +217,8 @@ func (v *verifier) checkOrphans() error {
 	return nil
 }
 
-// checkClaims reports claims whose files were deleted, as an interrupted copy or a clean-up leaves them: the sealed file is there, so there
-// was a plan. A claim that is being made has no sealed file yet.
+// checkClaims reports claims whose files were deleted, as by an interrupted copy or a clean-up: the sealed file exists, so there was a
+// plan. A claim that is being made has no sealed file yet.
 func (v *verifier) checkClaims() error {
 	claims, err := disk.ListClaims(v.files)
 	if err != nil {
@@ -291,7 +291,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 		return nil
 	}
 	if cause, ok := errors.AsType[*fs.PathError](err); ok && name != "" {
-		// A file that cannot be read says nothing about the others, so verification continues.
+		// A file that cannot be read is no evidence about the others, so verification continues.
 		if fs.ValidPath(cause.Path) { // of a file that belongs to this one
 			name = cause.Path
 		}
@@ -304,7 +304,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 // newer reports an intact file with content that this version does not know. Columns may be added in any format, so this
 // is only a notice, unless the file has another format than the store.
 func (v *verifier) newer(name string, cause error) error {
-	_, file, err := runfile.OpenTable(v.files, name, schema.Runs) // of whatever table it is, the format is looked at first
+	_, file, err := runfile.OpenTable(v.files, name, schema.Runs) // whatever the table, the format is checked first
 	switch {
 	case err == nil:
 		_ = file.Close()
@@ -347,14 +347,14 @@ func (v *verifier) checkPacks(ctx context.Context) error {
 	return nil
 }
 
-// packCheck is what is wrong with a pack.
+// packCheck is the result of the check of a pack.
 type packCheck struct {
 	unused string // why no reader uses it
 	err    error
 }
 
-// checkPack compares the rows of a pack with those of the files that it covers, by the sums of their hashes. unused says
-// why no reader uses it; then there is nothing to compare.
+// checkPack compares the rows of a pack with the rows of the files that it covers, by the sums of their hashes. unused is the reason why
+// no reader uses it; then nothing is compared.
 func (v *verifier) checkPack(pack schema.SealedFile) (unused string, err error) {
 	name := pack.Path(schema.PacksDir)
 	if err := runfile.CheckHash(v.files, name); err != nil {
@@ -445,8 +445,8 @@ func (v *verifier) lessTwice(sum *rowsSum, covers []schema.ULID, taken map[schem
 	}
 }
 
-// checkRuns reads all runs in order of time. So it needs to remember only runs of overlapping files to find those that
-// are stored twice. Several files are read at once.
+// checkRuns reads all runs in order of time. So it needs to remember only runs of overlapping files to find runs that are stored twice.
+// Several files are read at once.
 func (v *verifier) checkRuns(ctx context.Context) error {
 	checks := v.ordered(ctx)
 	queue := make(chan chan *runsCheck, runtime.GOMAXPROCS(0))
@@ -512,7 +512,7 @@ func (v *verifier) isSealed(f schema.LiveFile) bool {
 	return err != nil || plan.Has(f.Run)
 }
 
-// take adds the result of a file to what is known.
+// take merges the result of a file.
 func (v *verifier) take(c *runsCheck) error {
 	if c.counted {
 		v.runs.add(c.path(), c.runs)
@@ -529,7 +529,7 @@ func (v *verifier) take(c *runsCheck) error {
 	return nil
 }
 
-// artifact looks for an artifact that a run names. It is not missing if the run says that it was not kept, or if it was pruned.
+// artifact checks an artifact that a run names. It is not missing if the run records that it was not kept, or if it was pruned.
 func (v *verifier) artifact(ctx context.Context, a schema.Artifact) (artifactState, error) {
 	if !schema.IsHash(a.SHA256) {
 		return artifactFine, nil
@@ -695,14 +695,14 @@ func (v *verifier) checkOut(s disk.StoreFile) error {
 	return err
 }
 
-// sweepRuns is how many runs a runSweep keeps before it removes those that no later file can have.
+// sweepRuns is the number of runs that a runSweep keeps before it removes the ones that no later file can have.
 const sweepRuns = 1 << 16
 
 // runSweep finds runs that are in several files. Files are added in ascending order of their first run.
 type runSweep struct {
 	files   []string   // paths, by foundRun.file
 	pending []foundRun // later files may have them too
-	kept    int        // of pending, after the last look
+	kept    int        // of pending, after the last sweep
 	single  int        // different runs so far, less those pending
 	twice   []foundRun // runs that are in several files, ascending by id
 }
@@ -769,15 +769,15 @@ func (v *verifier) reportTwice() error {
 	return nil
 }
 
-// earlier chooses which of the earlier places of a run to name. It prefers one of the same sort, because the sort decides
-// what readers make of it.
+// earlier chooses which of the earlier positions of a run to name. It prefers one of the same sort, because readers treat the sorts
+// differently.
 func (v *verifier) earlier(before []foundRun, r foundRun) foundRun {
 	sort := sortOf(disk.Classify(v.runs.files[r.file]))
 	at := slices.IndexFunc(before, func(b foundRun) bool { return sortOf(disk.Classify(v.runs.files[b.file])) == sort })
 	return before[max(at, 0)]
 }
 
-// sortOf returns what matters to readers that find a run twice: whether the file is sealed, in a claim, or in a segment.
+// sortOf returns the property that matters to readers that find a run twice: whether the file is sealed, in a claim, or in a segment.
 func sortOf(s disk.StoreFile) string {
 	switch {
 	case s.Kind == disk.KindSealed:

@@ -14,8 +14,8 @@ import (
 // Format is one kind of result file.
 type Format struct {
 	Name  string // for runs.source and --from: the name of the tool, in lower case
-	About string // one line for --list-formats: the tool, and which of its files
-	Level string // one line for --list-formats: what a run and a sample are
+	About string // one line for --list-formats: the tool, and the kind of its files
+	Level string // one line for --list-formats: the meaning of a run and a sample
 	// Recognize reports whether a file has this format, by its beginning. At most one format should recognise a file.
 	Recognize func(*Head) bool
 	// Resembles reports whether a file that no format recognises may have this one. The user is told to try --from.
@@ -23,11 +23,11 @@ type Format struct {
 	// Read yields the runs of a file. If it returns an error, the runs before it count. It is nil if the file is only
 	// read together with another one; Side explains that.
 	Read func(*Input, *Output) error
-	Side string // for a file that is only read together with others: what it is
-	// OwnHeadings matches the lines of the tool that look like headings, in a text whose results may stand under headings
-	// of people. It is nil for other formats. See headings.
+	Side string // for a file that is only read together with others: its description
+	// OwnHeadings matches the lines of the tool that look like headings, in a text whose results may be under headings of people. It is
+	// nil for other formats. See headings.
 	OwnHeadings *regexp.Regexp
-	// Beside gives the names of the files beside one of this name that are read with it, if there are any; nil: none is.
+	// Beside returns the names of the files next to one of this name that are read with it, if they exist; nil: none is.
 	Beside func(name string) []string
 	Log    bool // a file may have the results of many invocations, on many days; see fileSessions
 }
@@ -43,7 +43,7 @@ func Recognize(formats []Format, head *Head) []*Format {
 	return found
 }
 
-// oneOf returns the only one of the formats that recognise a file. The error says that there is none, or more than one.
+// oneOf returns the only format that recognises a file. It is an error if there is none, or more than one.
 func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 	switch len(found) {
 	case 0:
@@ -60,7 +60,8 @@ func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 // lookedAt is the number of bytes of a text in which Format looks for a format. Logs begin with the output of other programs.
 const lookedAt = 4 << 20
 
-// Format finds the format of the file by its beginning, or else by the text after it. The error says that no format recognises it, or several do.
+// Format finds the format of the file by its beginning, or else by the text after it. It is an error if no format recognises it, or
+// several do.
 func (in *Input) Format(formats []Format) (*Format, error) {
 	found := Recognize(formats, in.Head)
 	format, err := oneOf(found, formats, in.Head)

@@ -12,12 +12,12 @@ import (
 // headingParam is the parameter with the heading of a result in a text.
 const headingParam = "heading"
 
-// headings are the headings of a text. If the text has equal points under different headings, headings tell points apart: then the heading is a
-// parameter of all results of the text.
+// headings are the headings of a text. If the text has equal points under different headings, headings distinguish points: then the
+// heading is a parameter of all results of the text.
 type headings struct {
 	real  titles // each after the headings above it
 	other titles // lines that people may mean as headings, or as anything else
-	apart bool   // headings tell points apart
+	apart bool   // headings distinguish points
 
 	under map[string]string // during find: the last heading of each point; otherwise nil
 }
@@ -34,7 +34,7 @@ func (t *titles) add(line int, text string) {
 
 // Limits of headings.
 const (
-	maxHeadings      = 10_000 // of a text with more, none is used
+	maxHeadings      = 10_000 // if a text has more, none is used
 	maxHeadingLength = 200    // bytes
 )
 
@@ -43,11 +43,11 @@ var (
 	// A title between lines of signs, as scripts print it, or in bold type.
 	bannerHeading = regexp.MustCompile(`^[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*([^-=*#~\s].*?)[ \t]*(?:={2,}|-{3,}|\*{3,}|#{2,}|~{3,})[ \t]*$|^\*\*([^*]+)\*\*:?[ \t]*$`)
 
-	// What scripts print above results: GPU 0 only:, >>> A <<<, [A] and, with set -x, + ./llama-bench -t 4.
+	// Lines that scripts print above results: GPU 0 only:, >>> A <<<, [A] and, with set -x, + ./llama-bench -t 4.
 	otherTitle = regexp.MustCompile(`^(?:[A-Za-z][^|]{0,99}:|>{2,}.*<{2,}|\[[^][]+\]|[+$] \S.*)[ \t]*$`)
 
-	// A counter of repeats in a heading, or the time of one, does not tell points apart. Any other number does, such as 512,
-	// driver 2024.1.0, batch 16:32 and +1000 MHz.
+	// A counter of repeats in a heading, or its time, does not distinguish points. Any other number does, such as 512, driver 2024.1.0,
+	// batch 16:32 and +1000 MHz.
 	headingCount = regexp.MustCompile(`(?i)(^|[\s([,;:])(?:(?:run|rep|repeat|repetition|iteration|iter|trial|try|pass|attempt|round|take)[ :_-]*#?|#)\d+(?: *(?:/|of) *\d+)?($|[\s)\],;:])`)
 	headingTime  = regexp.MustCompile(`(?i)(^|[\s([,;:])(?:` + dateText + `(?:(?:T|,? +)` + clockText + zoneText + `)?|` + wordedDate + `|` + secondText + zoneText + `)($|[\s)\],;:])`)
 	emptyPair    = regexp.MustCompile(`\([\s,;:-]*\)|\[[\s,;:-]*\]`)
@@ -64,7 +64,7 @@ const (
 	wordedDate = `(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(?:\d\d? ` + monthText + `|` + monthText + ` +\d\d?),?(?: +` + secondText + zoneText + `)? +\d{4}(?: +` + clockText + zoneText + `)?`
 )
 
-// headingText returns the part of a heading that tells points apart.
+// headingText returns the part of a heading that distinguishes points.
 func headingText(text string) string {
 	for _, repeat := range []*regexp.Regexp{headingTime, headingCount} {
 		text = repeat.ReplaceAllString(text, "$1 $2")
@@ -154,14 +154,14 @@ func (t *titles) atLine(line int) string {
 	return t.texts[i]
 }
 
-// set makes the heading a parameter of a run, if headings tell points apart.
+// set makes the heading a parameter of a run, if headings distinguish points.
 func (h *headings) set(where string, r *schema.Run) {
 	if h != nil && h.apart && !HasAxis(r, headingParam) {
 		SetParam(r, headingParam, h.real.at(where))
 	}
 }
 
-// Heading returns the heading of a line of a text, if headings tell points apart or this is being found out; otherwise it is empty. A
+// Heading returns the heading of a line of a text, if headings distinguish points or this is being determined; otherwise it is empty. A
 // reader that makes a run of several lines ends the run where the heading changes.
 func (o *Output) Heading(line int) string {
 	if h := o.headings; h != nil && (h.apart || h.under != nil) {

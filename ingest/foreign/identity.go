@@ -14,10 +14,10 @@ import (
 // that includes its own.
 const halfBits = 5
 
-// timeBytes is the number of bytes before those, for the time.
+// timeBytes is the number of bytes of the time, which come before the halves.
 const timeBytes = 6
 
-// chain is the hash of the records of a file up to one of them. It gives their ids; see the package comment.
+// chain is the hash of the records of a file up to one of them. It determines their ids; see the package comment.
 type chain struct {
 	before, with [sha256.Size]byte
 	first        bool // with is of one record
@@ -100,8 +100,8 @@ type latest struct {
 	name string // the name of that file
 }
 
-// otherwiseNamed reports whether the last known record is in a file with an unrelated name. This file is then not that file at another time: it
-// only begins with the same records, as a concatenation does.
+// otherwiseNamed reports whether the last known record is in a file with an unrelated name. Then this file is not a later state of that
+// file: it only begins with the same records, as a concatenation does.
 func (i *identity) otherwiseNamed() (bool, error) {
 	name := i.latest.name
 	if !i.latest.read && i.known.store != nil {
@@ -114,7 +114,7 @@ func (i *identity) otherwiseNamed() (bool, error) {
 	return i.name != "" && name != "" && stem(name) != stem(i.name), nil
 }
 
-// end is called at the end of the file. If the file is the beginning of a file with an unrelated name, it is a file of its own.
+// end is called at the end of the file. If the file is the beginning of a file with an unrelated name, it is a separate file.
 func (i *identity) end() error {
 	if i.standing != standsKnown || i.failed != nil {
 		return nil
@@ -138,8 +138,8 @@ func wrapLookup(err error) error {
 	return fmt.Errorf("looking up stored runs: %w", err)
 }
 
-// of gives a run its id. digest and earlier are the digest and the start of the record as earlier versions read it: see Output.RunWith. there means
-// that the run is already stored; of then sets its start to the stored one. An error ends the reading.
+// of sets the id of a run. digest and earlier are the digest and the start of the record as earlier versions read it: see
+// Output.RunWith. there means that the run is already stored; of then sets its start to the stored one. An error ends the reading.
 func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schema.ULID, there bool, err error) {
 	i.chain.next(keyOf(digest), i.records == 0)
 	i.records++
@@ -262,8 +262,8 @@ func keyOf(digest string) (key [16]byte) {
 	return key
 }
 
-// oldIDs gives the ids of earlier versions: computed from the record, the number of equal records before it in the file
-// and, for a record without samples and start, the first record.
+// oldIDs computes the ids of earlier versions: from the record, the number of equal records before it in the file and, for a record
+// without samples and start, the first record.
 type oldIDs struct {
 	first string
 	times map[[16]byte]uint32

@@ -199,7 +199,7 @@ type CSV struct {
 	bounded *bounded
 }
 
-// Record gives the next record, and io.EOF after the last one. It is valid until the next call.
+// Record returns the next record, and io.EOF after the last one. It is valid until the next call.
 func (c *CSV) Record() ([]string, error) {
 	c.bounded.renew()
 	record, err := c.reader.Read()

@@ -12,13 +12,13 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// JSON reads a JSON text, or several one after the other, value by value. It accepts what tools write: NaN and Infinity,
+// JSON reads a JSON text, or several one after the other, value by value. It accepts the deviations of common tools: NaN and Infinity,
 // which become strings ("NaN", "-Infinity"), names that appear twice, and text that is not UTF-8.
 type JSON struct {
 	decoder *jsontext.Decoder
 	bounded *bounded
 	quoted  *quoted
-	in      *Input // that counts the lines of text which are passed over; nil if text is an error
+	in      *Input // counts the skipped lines of text; nil if text is an error
 	values  bool   // at least one value was read
 }
 
@@ -245,7 +245,7 @@ func wanted(t reflect.Type) string {
 	return "a number"
 }
 
-// inWords says where JSON is cut off or invalid, without the words of the package that read it.
+// inWords describes where JSON is cut off or invalid, without the words of the package that read it.
 func inWords(err error) error {
 	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
@@ -370,7 +370,7 @@ func (q *quoted) string(i, end int) int {
 	for ; i < end; i++ {
 		switch q.in[i] {
 		case '\\':
-			i++ // what is escaped ends nothing
+			i++ // an escaped character ends nothing
 		case '"':
 			q.inString = false
 			return i + 1
@@ -379,8 +379,8 @@ func (q *quoted) string(i, end int) int {
 	return i
 }
 
-// words makes the text from i to end, in which no string is, from what was copied already on: it is where the text ends,
-// or the last word in it. All words have an n, and numbers, which most of a large file is, have none.
+// words copies the text from i to end, which contains no string, after the part that was copied already, and replaces its words. It
+// returns the end of the text, or the last word in it. All words contain an n, and numbers, which fill most of a large file, do not.
 func (q *quoted) words(i, end, copied int) (at, copiedTo int) {
 	text := q.in[i:min(end+maxWordLength, len(q.in))]
 	if bytes.IndexByte(text, 'n') < 0 && bytes.IndexByte(text, 'N') < 0 {

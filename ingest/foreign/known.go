@@ -11,7 +11,7 @@ import (
 type ImportedRuns interface {
 	// Has reports whether the store has a run with this id.
 	Has(id schema.ULID) (bool, error)
-	// After gives the runs whose ids have these first five of the ten bytes after their time.
+	// After returns the runs whose ids have these first five of the ten bytes after their time.
 	After(before [halfBits]byte) ([]schema.ULID, error)
 	// Starts gives the starts of the runs that have these values of schema.FactPath and schema.FactChanged, by the commits of the runs.
 	Starts(path, changed string) (map[string][]time.Time, error)
@@ -121,9 +121,9 @@ const (
 	diverges                           // it is a different record
 )
 
-// diverges says how an unknown record relates to others that follow the same records. A record that was cut off, because
-// its file was read while it was being written, has the same point and fewer samples, and is the last of its file. part
-// is the id of such a record.
+// diverges determines how an unknown record relates to others that follow the same records. A record that was cut off, because its file
+// was read while it was being written, has the same point and fewer samples, and is the last of its file. part is the id of such a
+// record.
 func (k *known) diverges(c *chain, r *schema.Run) (worst divergence, part schema.ULID, err error) {
 	own, before := followerOf(c, r), [halfBits]byte(c.before[:])
 	others, err := k.after(before)

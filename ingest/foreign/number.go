@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Number is a number as it is written in a file: all its digits, or a word for a non-finite number. Empty is NULL. It can
-// be decoded from JSON numbers, strings of digits and null.
+// Number is a number as written in a file: all its digits, or a word for a non-finite number. Empty is NULL. It can be decoded from JSON
+// numbers, strings of digits and null.
 type Number string
 
 // UnmarshalJSON takes a number, a string and null.
@@ -55,8 +55,8 @@ func (n Number) Int64() *int64 {
 // Float64 returns the number, including NaN and infinity, or nil if it is NULL.
 func (n Number) Float64() *float64 { return n.In("") }
 
-// In converts the number from a unit to the stored unit (s: ns), or gives nil if it is NULL. Decimal digits stay exact:
-// 0.0012 s is 1200000 ns.
+// In converts the number from a unit to the stored unit (s: ns), or returns nil if it is NULL. Decimal digits stay exact: 0.0012 s is
+// 1200000 ns.
 func (n Number) In(unit string) *float64 {
 	if n == "" {
 		return nil
@@ -310,7 +310,7 @@ func Add(r *schema.Run, m schema.Metric, unit string) {
 	r.Metrics = append(r.Metrics, m)
 }
 
-// Put sets an entry of a map, which it makes if there is none.
+// Put sets an entry of a map, which it creates if necessary.
 func Put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}

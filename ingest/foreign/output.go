@@ -25,7 +25,7 @@ type Added struct {
 	// Params.
 	FromPath *regexp.Regexp
 	Machine  string
-	Start    Start // gives runs a start; nil: none
+	Start    Start // determines the start of runs; nil: none
 }
 
 // Output takes the runs of one file.
@@ -52,8 +52,8 @@ type Output struct {
 	former    map[int][]string // ids of its stored runs with no start or another one, by the number of the record
 }
 
-// Also sets a fact of the next run that is no part of its identity: earlier versions did not read it, so with it a file
-// that they read would be another one. An empty text is none.
+// Also sets a fact of the next run that is no part of its identity: earlier versions did not read it, so with it a file that they read
+// would be another one. An empty text sets nothing.
 func (o *Output) Also(name, text string) {
 	if text != "" {
 		Put(&o.also, strings.ReplaceAll(name, "\x00", ""), text)
@@ -63,8 +63,8 @@ func (o *Output) Also(name, text string) {
 // errStopped ends the reading of a file when no more runs are needed.
 var errStopped = errors.New("stopped")
 
-// Run adds a run. The reader says what was measured. Run adds source, purpose, ids and the values of the user. where
-// names the record in a refusal. If Run returns an error, the reader must return it.
+// Run adds a run. The reader sets the benchmark and its results. Run adds source, purpose, ids and the values of the user. where names
+// the record in a refusal. If Run returns an error, the reader must return it.
 func (o *Output) Run(where string, r schema.Run) error { return o.RunWith(where, r, nil) }
 
 // RunOr is Run. If err is not nil, the record of the run cannot be understood, and is refused instead.
@@ -76,9 +76,9 @@ func (o *Output) RunOr(where string, r schema.Run, err error) error {
 	return o.Run(where, r)
 }
 
-// RunWith adds a run of whose record this version reads more than earlier versions did, or reads it differently. r is what they read. more
-// changes it to what is stored, after the digest that gives the id was computed. So a file that an earlier version has stored is still
-// known, and is not stored twice. The stored run stays as it was read.
+// RunWith adds a run whose record this version reads differently from earlier versions, or of which it reads more. r is the run that
+// they read. more changes it to the stored one, after the digest for the id was computed. So a file that an earlier version has stored
+// is still known, and is not stored twice. The stored run stays unchanged.
 func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) error {
 	o.records++
 	defer func() { o.also = nil }()
@@ -97,7 +97,7 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	if o.looks {
 		return o.look(&r, there)
 	}
-	if former := o.former[o.records]; !there && o.added.Start == nil && len(former) > 0 { // the user gave it a start, and gives none now
+	if former := o.former[o.records]; !there && o.added.Start == nil && len(former) > 0 { // the user gave a start before, and gives none now
 		there, o.identity.place = true, before
 		id, err := schema.ParseULID(former[0])
 		if err != nil {
@@ -159,7 +159,7 @@ func (o *Output) noteRepeat(where, point string) {
 	}
 }
 
-// look remembers the id of a stored run. At the first run that is not stored, the rest of the file is not stored, either.
+// look records the id of a stored run. At the first run that is not stored, the rest of the file is not stored, either.
 func (o *Output) look(r *schema.Run, there bool) error {
 	if !there {
 		return errStopped
@@ -246,7 +246,7 @@ func (o *Output) complete(r *schema.Run, more func(r *schema.Run)) (there bool, 
 		o.Note("runs with NaN or infinite samples, which have no summary", 1)
 	}
 	for _, text := range said {
-		if !slices.Contains(r.Warnings, text) { // the file may have what NeuroLens said when it measured
+		if !slices.Contains(r.Warnings, text) { // the file may have the warnings of NeuroLens itself
 			r.Warnings = append(r.Warnings, text)
 		}
 	}
@@ -282,9 +282,8 @@ func (o *Output) add(r *schema.Run) (given bool, err error) {
 	return true, nil
 }
 
-// name gives a run its ids, which depend on its content and on the records before it in the file. They do not depend on
-// the user's tags, or on the position in the file, which a run without a start gets only for sorting. there means that
-// the run is already stored.
+// name sets the ids of a run, which depend on its content and on the records before it in the file. They do not depend on the user's
+// tags, or on the position in the file, which a run without a start gets only for sorting. there means that the run is already stored.
 func (o *Output) name(r *schema.Run, more func(r *schema.Run)) (there bool, err error) {
 	r.PointID = schema.PointID(r)
 	digest, before, earlier := o.digester.Of(r), o.identity, r.StartedAt
@@ -294,7 +293,7 @@ func (o *Output) name(r *schema.Run, more func(r *schema.Run)) (there bool, err 
 	}
 	id, there, err := o.identity.of(r, digest, earlier)
 	if !there && before.standing != standsNew {
-		// A record that is refused is not in the store, too. It must not be what the file differs in from one that is.
+		// A refused record is not in the store, either, so it must not count as the first difference from a stored file.
 		if cause := invalid(*r); cause != nil {
 			o.identity = before
 			return false, &refusedError{cause}
@@ -439,7 +438,7 @@ const (
 	WarnRounded = "rounded"
 )
 
-// warnFailedRequests warns of failed requests, unless the file does: it may be of a run in which they are allowed.
+// warnFailedRequests adds a warning of failed requests, unless the file has one: they may be allowed in the run.
 func warnFailedRequests(r *schema.Run) {
 	failed, all := schema.RequestsOf(r)
 	if failed == 0 || r.Status != schema.StatusOK {

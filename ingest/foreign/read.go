@@ -18,8 +18,8 @@ type Reader struct {
 // NewReader creates a reader. store is nil if there is no store.
 func NewReader(added Added, store ImportedRuns) *Reader { return &Reader{added, newKnown(store)} }
 
-// Read yields the new runs of a file, and gives a report. Its error says why the file ended early. A StoreError means
-// that looking up stored runs failed.
+// Read yields the new runs of a file, and returns a report. The report's error is the reason why the file ended early. A StoreError
+// means that looking up stored runs failed.
 func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) (Report, error) {
 	former, err := r.former(in, format)
 	if err != nil {
@@ -38,10 +38,10 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 	return o.Report, err
 }
 
-// former gives the ids of the stored runs that runs of a file may replace, by the number of the record from 1. These are the same runs without a start,
-// and those to which the user gave a start in an earlier import. The latter count only if the file was not changed since: a changed file is another
-// measurement, even if its content is equal. former reads the file once for each such start, up to the first record that is not stored. It finds
-// nothing for a pipe, which cannot be read twice.
+// former returns the ids of the stored runs that runs of a file may replace, by the number of the record from 1. These are the same runs
+// without a start, and the runs to which the user gave a start in an earlier import. The latter count only if the file was not changed
+// since: a changed file is another measurement, even if its content is equal. former reads the file once for each such start, up to the
+// first record that is not stored. It finds nothing for a pipe, which cannot be read twice.
 func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
 	former := map[int][]string{}
 	if r.known.store == nil || !in.canBeReadAgain() {

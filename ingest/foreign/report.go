@@ -22,7 +22,7 @@ type Report struct {
 	// KnownRun is the last of the known runs. KnownName is the file with it, if it was read before this one; else the store has it.
 	KnownRun  schema.ULID
 	KnownName string
-	Undated   int            // new runs that have no place in time: neither they nor their session have a start
+	Undated   int            // new runs that cannot be ordered by time: neither they nor their session have a start
 	Replaced  []Replacement  // stored runs that the file has now with a start
 	NoParams  bool           // FromPath does not match the path
 	Sessions  int            // number of sessions
@@ -32,7 +32,7 @@ type Report struct {
 	LeftOut   map[string]int         // number of items that were left out, by reason, such as calibration runs
 	Names     map[string][]string    // first names of these items, if they have names, by reason
 	Notes     map[string]int         // number of runs with missing or changed values, by note
-	// Elsewhere has the files that contain what was left out for that reason, by their paths in the folder of the file.
+	// Elsewhere has the files that contain the records left out for that reason, by their paths in the folder of the file.
 	Elsewhere []string
 	Refused   int       // records that cannot be understood
 	Refusals  []Refusal // the first reasons, at most maxRefusals
@@ -94,7 +94,7 @@ func (o *Output) LeaveOut(why string, n int) {
 	Put(&o.Report.LeftOut, why, o.Report.LeftOut[why]+n)
 }
 
-// maxLeftOutNames is the number of names that are kept of items which were left out for one reason.
+// maxLeftOutNames is the maximum number of kept names of items that were left out for one reason.
 const maxLeftOutNames = 100
 
 // LeaveOutNamed is LeaveOut for items with names.
@@ -116,7 +116,7 @@ func (r *Report) name(why string, names []string) {
 	Put(&r.Names, why, kept)
 }
 
-// Note counts runs with missing or changed values, so that nobody takes them for more than they are.
+// Note counts runs with missing or changed values, so that users know their limits.
 func (o *Output) Note(what string, n int) {
 	Put(&o.Report.Notes, what, o.Report.Notes[what]+n)
 }
@@ -162,10 +162,10 @@ func (o *Output) RefuseMismatch(err error) error {
 // Noted gives the notes, sorted.
 func (r *Report) Noted() []string { return slices.Sorted(maps.Keys(r.Notes)) }
 
-// LeftOut says why items were left out.
+// LeftOut is a number of items that were left out for a reason.
 type LeftOut struct {
 	N   int
-	Why string // with the names of the first of them, if they have names
+	Why string // with the names of the first items, if they have names
 }
 
 func (l LeftOut) String() string { return fmt.Sprintf("%d left out: %s", l.N, l.Why) }

@@ -28,7 +28,7 @@ func newFileSessions(log bool) fileSessions {
 	return fileSessions{log: log, named: map[string]string{}, days: map[machineDay]string{}}
 }
 
-// of returns the session of a run, or empty if it is unknown. A session gets its id from its first run, of which seed is
+// of returns the session of a run, or empty if it is unknown. The id of a session is computed from its first run, of which seed is
 // unique, so the id stays the same when the file grows.
 func (s *fileSessions) of(r *schema.Run, seed string) string {
 	first := func(at time.Time) string { return schema.ULIDFrom(at, bits("session", seed)).String() }
@@ -62,8 +62,8 @@ func (s *fileSessions) of(r *schema.Run, seed string) string {
 	return s.days[day]
 }
 
-// sessionULID returns the session id of a file if it is a ULID. Its time must be close to that of the run, because a number of
-// 26 digits is not a ULID.
+// sessionULID returns the session id of a file if it is a ULID. Its time must be close to the time of the run, because a number of 26
+// digits is not a ULID.
 func sessionULID(r *schema.Run) (string, bool) {
 	const about = 366 * 24 * time.Hour
 	id, err := schema.ParseULID(strings.ToUpper(r.SessionID))

@@ -152,7 +152,7 @@ func walk(dir string) ([]Source, error) {
 
 var errStore = errors.New("it is a store: copy its runs with store merge")
 
-// linkRefused says why a link in a walked folder is not read. It is nil if nothing needs to be said: the target is walked
+// linkRefused returns the reason why a link in a walked folder is not read. It is nil if no report is needed: the target is walked
 // anyway, or is a folder, and links to folders are not followed.
 func linkRefused(dir, name string) error {
 	real, err := filepath.EvalSymlinks(filepath.Join(dir, filepath.FromSlash(name)))
@@ -243,7 +243,7 @@ func (s Source) Real() string {
 type waiting struct {
 	ctx    context.Context
 	r      io.Reader
-	buffer [64 << 10]byte // its own memory, because an abandoned read may end later
+	buffer [64 << 10]byte // separate memory, because an abandoned read may end later
 }
 
 func (w *waiting) Read(p []byte) (int, error) {

@@ -15,10 +15,10 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// Start gives a start to the runs of a file that have none.
+// Start returns a function that determines the start of runs of a file that have none.
 type Start func(in *Input) RunStart
 
-// RunStart gives a run of a file its start. Its error says why there is none; the run is then refused.
+// RunStart returns the start of a run of a file. It returns an error if there is none; the run is then refused.
 type RunStart func(r *schema.Run) (time.Time, error)
 
 // same returns the same start for all runs of a file.
@@ -172,7 +172,7 @@ func dateOf(name string, at []int) (d date, ok bool) {
 		}
 	}
 	hour, minute, second := number(group(hourGroup)), number(group(minuteGroup)), number(group(secondGroup))
-	if !whole && !another && group(hourGroup) != "" && !isDigit(name[at[2*minuteGroup+1]]) { // what looks like seconds is a part of another number
+	if !whole && !another && group(hourGroup) != "" && !isDigit(name[at[2*minuteGroup+1]]) { // apparent seconds are a part of another number
 		at, whole, second = slices.Clone(at), true, 0
 		at[1], at[2*zoneGroup] = at[2*minuteGroup+1], -1
 	}
@@ -194,8 +194,9 @@ func dateOf(name string, at []int) (d date, ok bool) {
 	return date{name[at[0]:end], midnight, false}, true
 }
 
-// isAmount reports whether the digits after a date that ends at a place are no time of day: a letter follows (2026-10-01-1600MHz), or they are
-// four digits behind a hyphen (2026-10-01-2048) and the date has separators, which a time would have too (20261001-2048 has none).
+// isAmount reports whether the digits after a date that ends at index end are no time of day: a letter follows (2026-10-01-1600MHz), or
+// they are four digits after a hyphen (2026-10-01-2048) and the date has separators, which a time would have too (20261001-2048 has
+// none).
 func isAmount(name string, at []int, end int) bool {
 	hour, bare := at[2*hourGroup], at[2*hourGroup+1] == at[2*minuteGroup]
 	if hour == end || !bare || at[2*zoneGroup] >= 0 {

@@ -15,7 +15,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// headBytes is how much of a file formats can use to recognise it.
+// headBytes is the size of the part of a file that formats can use to recognise it.
 const headBytes = 256 << 10
 
 // maxRecord limits the part of a file that is in memory at once, in bytes: a line, or a JSON value that a reader requests. maxValues limits its
@@ -112,7 +112,7 @@ const escape = 0x1b
 func withoutCI(b *bufio.Reader) *bufio.Reader {
 	start, _ := b.Peek(headBytes)
 	f := lineFilter{r: b, prefixed: hasCIPrefix(start), drawn: bytes.IndexByte(start, escape) >= 0}
-	if !f.prefixed && !f.drawn || bytes.IndexByte(start, 0) >= 0 { // what has a NUL is no text
+	if !f.prefixed && !f.drawn || bytes.IndexByte(start, 0) >= 0 { // a file with a NUL is not text
 		return b
 	}
 	return bufio.NewReaderSize(&f, headBytes)

@@ -83,7 +83,7 @@ const resemblance = "it looks like "
 // IsResemblance reports whether the reason why a file was not recognised is a hint that names a tool.
 func IsResemblance(why string) bool { return strings.HasPrefix(why, resemblance) }
 
-// looksLike gives a hint for a file that no format recognises. It is empty if there is no hint.
+// looksLike returns a hint for a file that no format recognises. It is empty if there is no hint.
 func looksLike(formats []Format, head *Head) string {
 	for i := range formats {
 		if formats[i].Resembles != nil && formats[i].Resembles(head) {

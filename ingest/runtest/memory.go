@@ -11,12 +11,12 @@ import (
 const (
 	memoryDir  = "/dev/shm"
 	memoryFree = 4 << 30
-	noExec     = 8 // a flag of Linux: nothing there may be run, which tests do
+	noExec     = 8 // a flag of Linux: executing files is forbidden, which tests do
 )
 
-// InMemory runs the tests of a package with their temporary directories, and those of the processes that they start, in
-// memory: they create and remove very many files, and the time of a disk says nothing about the code. With
-// NEUROLENS_LONG=1, with TMPDIR set, and if there is not enough such memory, everything is on the disk.
+// InMemory runs the tests of a package with their temporary directories, and the directories of the processes that they start, in
+// memory: they create and remove very many files, and the time of a disk is no property of the code. With NEUROLENS_LONG=1, with TMPDIR
+// set, and if there is not enough such memory, everything is on the disk.
 type InMemory struct{ *testing.M }
 
 // Run runs the tests and gives their exit code.

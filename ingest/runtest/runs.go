@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Each gives runs one after the other, as AppendAll takes them, or the error of one that is not valid.
+// Each yields runs one after the other, in the form that AppendAll takes, or the error of one that is not valid.
 func Each(runs ...schema.Run) iter.Seq2[schema.Valid, error] {
 	return func(yield func(schema.Valid, error) bool) {
 		for _, r := range runs {

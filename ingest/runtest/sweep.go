@@ -70,7 +70,7 @@ func (s *Sweep) Next() schema.Run {
 	return r
 }
 
-// env is that of the machine of the session.
+// env returns the environment of the machine of the session.
 func (s *Sweep) env() schema.Env {
 	facts := map[string]string{"load1": strconv.FormatFloat(s.random.Float64(), 'f', 2, 64)}
 	for i := range 20 {

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// aiperfLevel says what a run of AIPerf is.
+// aiperfLevel describes a run of AIPerf.
 const aiperfLevel = "a run is one benchmark of a server"
 
 var aiperfFormats = []foreign.Format{
@@ -100,7 +100,7 @@ func sourceNames(r *schema.Run) {
 	}
 }
 
-// aiperfSummary is the summary file, as far as it is read: the metrics by their names, at the top or under records.
+// aiperfSummary has the fields of the summary file that are read: the metrics by their names, at the top or under records.
 type aiperfSummary struct {
 	metrics   map[string]jsontext.Value
 	Version   string         `json:"aiperf_version"`
@@ -131,8 +131,8 @@ type aiperfMean struct {
 	StdDev foreign.Number `json:"stddev"`
 }
 
-// aiperfConfig has the settings that distinguish benchmarks. Since 0.8, models, datasets and phases are lists, and what
-// has its default is left out.
+// aiperfConfig has the settings that distinguish benchmarks. Since 0.8, models, datasets and phases are lists, and default values are
+// left out.
 type aiperfConfig struct {
 	OldModels []string `json:"model_names"` // until the summer of 2025; since then the endpoint's
 	Endpoint  struct {
@@ -236,8 +236,8 @@ func leaveToRequests(in *foreign.Input, out *foreign.Output, files ...string) bo
 	return name != ""
 }
 
-// aiperfTag returns the name of a metric by the text that the first versions wrote in its place, the head of its table: "Time to
-// First Token (TTFT)" is time_to_first_token. A name stays as it is.
+// aiperfTag returns the name of a metric from the text that the first versions wrote instead, the head of its table: "Time to First
+// Token (TTFT)" is time_to_first_token. A name is returned unchanged.
 func aiperfTag(head string) string {
 	words, _, _ := strings.Cut(head, " (")
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(words))
@@ -286,7 +286,7 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 				continue // no request was completed
 			}
 			if a.Min == "" && a.P50 == "" {
-				sum.N = nil // of metrics of one number it says 1
+				sum.N = nil // it is 1 for metrics with a single value
 			}
 			addAggregates(r, m.measure, sum, a.Unit)
 			if name == "time_to_last_token" || name == "inter_token_latency" {
@@ -307,8 +307,8 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 	out.LeaveOutNamed("totals and unknown metrics", unknown...)
 }
 
-// failed returns the number of requests that failed, and cancelled the number of those that AIPerf cancelled on purpose. failed is nil if
-// the file does not list errors.
+// failed returns the number of requests that failed, and cancelled the number of requests that AIPerf cancelled on purpose. failed is
+// nil if the file does not list errors.
 func (s *aiperfSummary) failed() (failed *int64, cancelled int64) {
 	if s.Errors == nil && s.ErrorsOld == nil {
 		return nil, 0
@@ -348,8 +348,8 @@ func (s *aiperfSummary) whole() (q requests) {
 	return q
 }
 
-// setCounter sets the fact of who counted the tokens, from which the metrics per token are computed: the server, or the client with a tokenizer
-// of its own, which may find several times as many.
+// setCounter sets the fact with the counter of the tokens, on which the metrics per token depend: the server, or the client with its own
+// tokenizer, which may find several times as many.
 func (s *aiperfSummary) setCounter(r *schema.Run) {
 	counter := map[string]string{"true": "server", "false": "client"}[foreign.TextOf(s.Config.Endpoint.Tokens)]
 	foreign.SetFact(r, "tokens.counted_by", counter)
@@ -449,8 +449,8 @@ var aiperfPhase = [][2]string{
 	{"smoothness", "arrival_smoothness"},
 }
 
-// planned sets the model and the parameters of a run since 0.8. Phases that are excluded from the results, such as the
-// warm-up, set none.
+// planned sets the model and the parameters of a run since 0.8. Phases that are excluded from the results, such as the warm-up, set
+// none.
 func (c *aiperfConfig) planned(r *schema.Run) {
 	r.Model = modelNames(c.models())
 	foreign.SetParam(r, "endpoint_type", c.Endpoint.Type)
@@ -507,7 +507,7 @@ func (c *aiperfConfig) models() (names oneOrMany[foreign.Text]) {
 		} `json:"items"`
 	}
 	if c.Models.Kind() != jsontext.KindBeginObject || foreign.Decode(c.Models, &of) != nil {
-		_ = foreign.Decode(c.Models, &names) // any value is a text
+		_ = foreign.Decode(c.Models, &names) // any value converts to text
 		return names
 	}
 	for _, item := range of.Items {
@@ -649,7 +649,7 @@ type samples map[string]*timedSamples
 type timedSamples struct {
 	foreign.Series
 	at   []int64 // fewer than the samples if some times are unknown
-	list bool    // some records have several values: they are of tokens
+	list bool    // some records have several values: they belong to tokens
 }
 
 // add adds the samples of a record.
@@ -710,7 +710,7 @@ func (g *aiperfGPUs) names() (string, *int64) {
 type aiperfReading struct {
 	At       foreign.Number            `json:"timestamp_ns"`
 	Endpoint string                    `json:"dcgm_url"`
-	Source   string                    `json:"telemetry_source_url"` // what it is called since 0.5
+	Source   string                    `json:"telemetry_source_url"` // its name since 0.5
 	GPU      foreign.Number            `json:"gpu_index"`
 	Name     string                    `json:"gpu_model_name"`
 	Host     string                    `json:"hostname"`

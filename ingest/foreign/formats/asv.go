@@ -17,8 +17,8 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// asv are the formats of airspeed velocity. The files of the commits are read from its tree of results; benchmarks.json,
-// one folder up, says what their values are.
+// asv are the formats of airspeed velocity. The files of the commits are read from its tree of results; benchmarks.json, one folder up,
+// defines the meaning of their values.
 var asv = []foreign.Format{
 	{
 		Name:      "asv",
@@ -97,8 +97,7 @@ func readASV(in *foreign.Input, out *foreign.Output) error {
 	})
 }
 
-// asvHeader reads everything except the results, which are in between. Errors in the text are reported when those are
-// read.
+// asvHeader reads everything except the results, which are in between. Errors in the text are reported when the results are read.
 func asvHeader(in *foreign.Input, out *foreign.Output) (*asvFile, error) {
 	j := in.JSON()
 	f := &asvFile{}
@@ -146,7 +145,7 @@ var asvTypes = []struct{ prefix, kind, unit string }{
 	{"Track", "track", "unit"},
 }
 
-// benchmark describes a benchmark: by benchmarks.json if it is there, otherwise by the name.
+// benchmark describes a benchmark: from benchmarks.json if it exists, otherwise from the name.
 func (f *asvFile) benchmark(name string) asvBenchmark {
 	var b asvBenchmark
 	if text, ok := f.benchmarks[name]; ok && foreign.Decode(text, &b) == nil && b.Type != "" {
@@ -275,7 +274,7 @@ func (f *asvFile) readResult(name, where string, text jsontext.Value, out *forei
 	return nil
 }
 
-// paramName returns the name of a parameter; asv calls those without names param1, param2.
+// paramName returns the name of a parameter; asv calls parameters without names param1, param2.
 func (b *asvBenchmark) paramName(i, of int) string {
 	if len(b.ParamNames) == of && b.ParamNames[i] != "" {
 		return b.ParamNames[i]
@@ -390,8 +389,8 @@ func (b *asvBenchmark) measured(r *schema.Run, result *asvResult, i int) error {
 	return err
 }
 
-// metric returns what was measured: samples if they were recorded, the value itself if there is only one, otherwise asv's
-// aggregate of the samples: their median or, in early versions, their minimum.
+// metric returns the measured metric: samples if they were recorded, the value itself if there is only one, otherwise asv's aggregate of
+// the samples: their median or, in early versions, their minimum.
 func (result *asvResult) metric(name, unit string, i int) (schema.Metric, error) {
 	level := schema.LevelProcess
 	if name == schema.PrimaryMetric {

@@ -106,7 +106,7 @@ func backendOf(kind, file string) string {
 	return kind
 }
 
-// The texts by which the harness, torch and CUDA say why something failed.
+// The texts in which the harness, torch and CUDA report the reason of a failure.
 var (
 	timeoutText = regexp.MustCompile(`(?i)\btimeout: |exceeded timeout|timed out after`)
 	memoryText  = regexp.MustCompile(`(?i)out of memory|OutOfMemory`)
@@ -146,7 +146,7 @@ func failRun(r *schema.Run, word, text string) {
 	}
 }
 
-// harnessManifest says where a run happened: RunManifest of the harness.
+// harnessManifest describes where a run happened: RunManifest of the harness.
 type harnessManifest struct {
 	Hardware struct {
 		GPUModel    string         `json:"gpu_model" run:"Env.GPUName"`
@@ -174,8 +174,8 @@ type harnessManifest struct {
 	StartTime string `json:"start_time"`
 }
 
-// environment sets where a run happened. Of seeds and settings it keeps numbers and booleans as facts: texts could be
-// anything.
+// environment sets the environment of a run. From seeds and settings it keeps numbers and booleans as facts: texts could contain
+// secrets.
 func (m *harnessManifest) environment(in *foreign.Input, r *schema.Run) {
 	describe(r, m)
 	for prefix, all := range map[string]values{"seed.": m.Seeds, "config.": m.Config} {
@@ -266,7 +266,7 @@ var (
 	defaultRunID = regexp.MustCompile(`^run_[0-9]{8}_[0-9]{6}$`)
 )
 
-// nameByID names a run by its id, which the suite makes of chapter, example and technique.
+// nameByID names a run by its id, which the suite composes of chapter, example and technique.
 func nameByID(r *schema.Run, id string) {
 	if m := suiteRunID.FindStringSubmatch(id); m != nil {
 		r.Benchmark, r.Variant = chapterName(m[1], m[2]), baselineVariant
@@ -592,7 +592,7 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 		word: p.Status, why: string(cmp.Or(p.Error, p.SkipReason)),
 	}
 	if len(p.Optimizations) > 0 && p.TimeMS != "" || p.Status != "failed_verification" && positive(p.TimeMS) != "" {
-		base.word, base.why = "", "" // the status of the pair is that of its optimizations
+		base.word, base.why = "", "" // the status of the pair is the status of its optimizations
 	}
 	r := s.point(chapter, p)
 	r.Variant = baselineVariant

@@ -16,7 +16,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// expectations are the best values ever measured on a kind of machine, each by itself. They do not come from one run.
+// expectations are the best values ever measured on a kind of machine, each separately. They do not come from one run.
 type expectations struct {
 	HardwareKey   string                    `json:"hardware_key"`
 	SchemaVersion foreign.Text              `json:"schema_version"`
@@ -216,8 +216,8 @@ func (p *peaks) probe(name string, probe values) error {
 	return p.out.Run("/"+name, r)
 }
 
-// timed makes runs of the times of a probe: torch.compile against without. Later versions list sizes and modes, of which
-// the probe itself repeats the best.
+// timed makes runs from the times of a probe: torch.compile against without. Later versions list sizes and modes; the probe itself
+// repeats the best of them.
 func (p *peaks) timed(name string, r schema.Run, probe values) (bool, error) {
 	var sizes []values
 	if foreign.Decode(probe["per_size"], &sizes) == nil && len(sizes) > 0 {
@@ -261,7 +261,7 @@ func (p *peaks) timed(name string, r schema.Run, probe values) (bool, error) {
 	return len(times) > 0, nil
 }
 
-// continuousJob is a command that the continuous runner ran. What it printed is not kept but for the reason of a failure.
+// continuousJob is a command that the continuous runner ran. Its output is not kept, except for the reason of a failure.
 type continuousJob struct {
 	Name       string         `json:"name"`
 	ReturnCode foreign.Number `json:"returncode"`

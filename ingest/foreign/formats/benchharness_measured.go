@@ -113,7 +113,7 @@ func addLatency(r *schema.Run, s schema.Summary) {
 	r.Primary = latency.Name
 }
 
-// setPercentiles takes percentiles in ms whose keys are numbers: "75.0".
+// setPercentiles sets percentiles in ms whose keys are numbers: "75.0".
 func setPercentiles(s *schema.Summary, percentiles map[string]foreign.Number) {
 	for key, n := range percentiles {
 		if n.Finite("ms") != nil {
@@ -260,7 +260,7 @@ func quantityOf(key string) harnessQuantity {
 	return q
 }
 
-// counterOf gives the metric of a Nsight Compute counter, whose name stays unchanged. The harness reads its times as ms.
+// counterOf returns the metric of a Nsight Compute counter, whose name stays unchanged. The harness reads its times as ms.
 func counterOf(name string) harnessQuantity {
 	q := harnessQuantity{name: name}
 	switch {
@@ -305,7 +305,7 @@ func directionOf(q harnessQuantity) schema.Better {
 	return ""
 }
 
-// metric gives a run a metric of this quantity; key is its name where another metric has the short one.
+// metric adds a metric of this quantity to a run; key is its name if another metric has the short one.
 func (q harnessQuantity) metric(r *schema.Run, m schema.Metric, key string) {
 	m.Name = foreign.MetricName(q.name)
 	if m.Name == "" || r.Metric(m.Name) != nil {
@@ -321,7 +321,7 @@ func (q harnessQuantity) metric(r *schema.Run, m schema.Metric, key string) {
 	foreign.Add(r, m, q.unit)
 }
 
-// addSample gives a run a metric of one raw value: a reading, or a count of a process.
+// addSample adds a metric of one raw value to a run: a reading, or a count of a process.
 func addSample(r *schema.Run, q harnessQuantity, key string, n foreign.Number, level schema.Level) {
 	if s, err := foreign.SeriesOf([]foreign.Number{n}, q.unit); err == nil {
 		q.metric(r, s.Metric(q.name, level), key)

@@ -10,15 +10,14 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// describe sets the fields of v, a struct or a pointer to one, in a run, as their tags say:
+// describe sets the fields of v, a struct or a pointer to one, in a run, as their tags define:
 //
-//	run:"Env.GPUName"    a column, by its path in schema.Run; several paths are separated by commas
-//	param:"streaming"    a parameter, or the axis with that name
-//	fact:"gpu.driver"    a fact of the environment
+// run:"Env.GPUName"    a column, by its path in schema.Run; several paths are separated by commas param:"streaming"    a parameter, or
+// the axis with that name fact:"gpu.driver"    a fact of the environment
 //
-// A field without a value sets nothing, and neither does a field whose column, parameter or fact the run already has. So
-// when versions of a tool write a value under several names, the first field in the struct wins. Fields that are structs
-// themselves are described as well.
+// A field without a value sets nothing, and neither does a field whose column, parameter or fact the run already has. So when versions
+// of a tool write a value under several names, the first field in the struct wins. Fields that are structs themselves are described as
+// well.
 func describe(r *schema.Run, v any) { describeStruct(r, reflect.Indirect(reflect.ValueOf(v))) }
 
 func describeStruct(r *schema.Run, v reflect.Value) {

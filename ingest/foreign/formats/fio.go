@@ -42,7 +42,7 @@ type fioPlace struct {
 	where   string
 	runs    []schema.Run
 	elapsed time.Duration
-	ran     time.Duration // if start is the end, because the report says neither when the job began nor how much time has elapsed
+	ran     time.Duration // if start is the end, because the report has neither the start of the job nor its duration
 }
 
 // maxFIOJobs is how many jobs may wait.
@@ -262,7 +262,7 @@ func (f *fioReader) axes(r *schema.Run, own map[string]foreign.Text) {
 			switch {
 			case name == "filename" && strings.HasPrefix(text, "/dev/"): // a device is no path of a user
 				foreign.SetParam(r, name, text)
-			case name == "bs": // which elsewhere is a batch size
+			case name == "bs": // in other formats it is a batch size
 				foreign.SetParam(r, "block_size", strings.ToLower(text))
 			case name == "size":
 				foreign.SetParam(r, name, strings.ToLower(text))
@@ -399,7 +399,7 @@ func fioJSON(in *foreign.Input) (*foreign.JSON, error) {
 // fioReports passes on the lines from { to }.
 type fioReports struct {
 	lines  *bufio.Reader
-	begins bool // what is read next begins a line
+	begins bool // the next byte begins a line
 	inside bool
 	ready  []byte
 }

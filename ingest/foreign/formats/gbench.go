@@ -59,7 +59,7 @@ type gbenchContext struct {
 	gbenchSystem
 	own     []param  // members that users added: AddCustomContext, --benchmark_context
 	leftOut []string // members of these that are no text
-	secrets int      // number of these that look like secrets
+	secrets int      // number of values that look like secrets
 }
 
 // gbenchSystem has the members of the context that Google Benchmark writes.
@@ -126,9 +126,9 @@ func (c *gbenchContext) run(in *foreign.Input) (r schema.Run) {
 // gbenchSuffixes are the suffixes that Google Benchmark itself adds to a name.
 var gbenchSuffixes = map[string]bool{"real_time": true, "manual_time": true, "process_time": true}
 
-// setName gives a run its benchmark and parameters by the name of a row: BM_x<int>/8/n:128/real_time/threads:2 is
-// BM_x<int> with arg0, n, time and threads. Words among the arguments belong to the name; where a parameter would stand
-// twice, all does.
+// setName sets the benchmark and parameters of a run from the name of a row: BM_x<int>/8/n:128/real_time/threads:2 is BM_x<int> with
+// arg0, n, time and threads. Words among the arguments belong to the name; if a parameter would appear twice, the whole name is the
+// benchmark.
 func (c *gbenchContext) setName(r *schema.Run, name string) {
 	parts := gbenchParts(name)
 	last := len(parts)
@@ -159,7 +159,7 @@ func (c *gbenchContext) setName(r *schema.Run, name string) {
 	}
 }
 
-// gbenchParts splits a name at its slashes, but for those inside of <> and ().
+// gbenchParts splits a name at its slashes, except inside of <> and ().
 func gbenchParts(name string) []string {
 	var parts []string
 	depth, start := 0, 0
@@ -332,8 +332,7 @@ func (m *gbenchMetric) made() (schema.Metric, error) {
 	return made, nil
 }
 
-// iterationsOf returns the iterations of samples as a metric has them: one number where all are equal, nothing where one is
-// missing.
+// iterationsOf returns the iterations of samples for a metric: one number if all are equal, nothing if one is missing.
 func iterationsOf(iterations []int64, samples int) []int64 {
 	if len(iterations) != samples || samples == 0 {
 		return nil
@@ -347,7 +346,7 @@ func iterationsOf(iterations []int64, samples int) []int64 {
 // gbenchRow is a row of the results: a repetition, or an aggregate of repetitions.
 type gbenchRow struct {
 	where      string
-	text       map[string]foreign.Text // what Google Benchmark itself says
+	text       map[string]foreign.Text // the values of Google Benchmark itself
 	key        gbenchKey
 	aggregate  string // mean, median, cv; empty for a repetition
 	index      *int64 // of the repetition
@@ -355,7 +354,7 @@ type gbenchRow struct {
 	values     []gbenchValue
 }
 
-// gbenchKey tells apart the benchmarks of a file.
+// gbenchKey distinguishes the benchmarks of a file.
 type gbenchKey struct {
 	name, family, instance, threads string
 }
@@ -375,7 +374,7 @@ var gbenchKnown = []string{
 	"error_message", "skipped", "skip_message", "label", "big_o", "cpu_coefficient", "real_coefficient", "rms",
 }
 
-// gbenchCounters are the counters that have a meaning of their own.
+// gbenchCounters are the counters with a special meaning.
 var gbenchCounters = map[string]gbenchValue{
 	"bytes_per_second":      {metric: "bandwidth", unit: "B/s", better: schema.BetterHigher},
 	"items_per_second":      {metric: "throughput", unit: "1/s", better: schema.BetterHigher},
@@ -420,7 +419,7 @@ func (row *gbenchRow) read(object jsontext.Value) error {
 	return row.setValues(counters)
 }
 
-// gbenchCounter returns a counter of a row. One that is called as a metric of Google Benchmark itself is another metric.
+// gbenchCounter returns a counter of a row. One with the name of a metric of Google Benchmark itself gets another name.
 func gbenchCounter(m jsonMember) (gbenchValue, error) {
 	c, ok := gbenchCounters[m.name]
 	if !ok {
@@ -467,7 +466,7 @@ func (row *gbenchRow) runName() string {
 // isFit reports whether a row is about the complexity of a family of benchmarks.
 func (row *gbenchRow) isFit() bool { return row.aggregate == "BigO" || row.aggregate == "RMS" }
 
-// setValues takes over the times and the counters. A row with an error, and one of a skipped benchmark, has none.
+// setValues sets the times and the counters. A row with an error, and one of a skipped benchmark, has none.
 func (row *gbenchRow) setValues(counters []gbenchValue) error {
 	if row.text["error_occurred"] == "true" || row.text["skipped"] == "true" || row.isFit() {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// genaiLevel says what a run of GenAI-Perf is.
+// genaiLevel describes a run of GenAI-Perf.
 const genaiLevel = "a run is one load (concurrency or request rate) of one benchmark"
 
 var genaiPerfFormats = []foreign.Format{

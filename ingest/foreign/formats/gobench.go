@@ -116,9 +116,9 @@ type goParser struct {
 	in    *foreign.Input
 	out   *foreign.Output
 	procs goProcs
-	now   string // when the benchmark began, where events say so
+	now   string // when the benchmark began, if events contain it
 
-	header map[string]string // goos, goarch, pkg, cpu, and what else says where a process ran
+	header map[string]string // goos, goarch, pkg, cpu, and further properties of the environment of a process
 	config map[string]string // the other lines of the form key: value
 	units  map[string]*goUnit
 	run    goRun
@@ -127,8 +127,8 @@ type goParser struct {
 	open   bool      // the line has no end
 
 	last    []byte // the name that came last
-	pending []byte // a name whose result is still to come, after what the benchmark prints
-	logs    []byte // what it logged
+	pending []byte // a name whose result is still to come, after the output of the benchmark
+	logs    []byte // its log
 	process goProcess
 	shared  goShared
 }
@@ -136,7 +136,7 @@ type goParser struct {
 // goProcess is how a test process went.
 type goProcess struct {
 	ended  bool
-	failed bool   // what failed has been said
+	failed bool   // the failure has been reported
 	tests  bool   // tests failed, so that no benchmark ran
 	panics string // its first line
 }
@@ -210,7 +210,7 @@ func (p *goParser) indented(line []byte) error {
 // maxGoLog limits the log of a benchmark that is kept for the error of a failure.
 const maxGoLog = 4 << 10
 
-// other reads a line whose first word says what it is.
+// other reads a line whose first word determines its kind.
 func (p *goParser) other(line string) error {
 	p.run.failing = false
 	first, rest, _ := strings.Cut(line, " ")
@@ -262,7 +262,7 @@ func goConfig(line []byte) (key, value string, ok bool) {
 var goHeader = map[string]bool{
 	"goos": true, "goarch": true, "pkg": true, "cpu": true, "commit": true, "commit-time": true, "branch": true, "goversion": true,
 	"go-version": true, "machine": true, "hostname": true, "builder_id": true, "builder_type": true,
-	// When and by whom, as the Go project's own builders write it: as parameters they would make every process a point.
+	// When and by whom, in the output of the Go project's own builders: as parameters they would make every process a point.
 	"date": true, "time": true, "runstamp": true, "bentstamp": true, "by": true,
 	"upload": true, "upload-file": true, "upload-part": true, "upload-time": true,
 }
@@ -326,7 +326,7 @@ func (p *goParser) failed(text string, status schema.Status) error {
 	p.pending = p.pending[:0]
 	p.process.failed = p.process.failed || status == schema.StatusError
 	if bytes.HasPrefix(p.last, append(slices.Clone(name), '/')) {
-		return nil // it failed because one of its own did
+		return nil // it failed because a sub-benchmark did
 	}
 	p.last = append(p.last[:0], name...)
 	if !bytes.Equal(name, p.run.name) {
@@ -380,7 +380,7 @@ func (p *goParser) yieldProcess(text, panics string) error {
 		r.Benchmark = p.header["pkg"]
 	}
 	if r.Benchmark == "" {
-		return nil // nothing says what ran
+		return nil // the name of the benchmark is unknown
 	}
 	if r.Stage != schema.StageBuild && !p.process.ended {
 		p.setEnv(&r, p.now)
@@ -445,7 +445,7 @@ const maxGoUnits = 200
 // readFields reads the values of a result.
 func (p *goParser) readFields(rest []byte) error {
 	p.fields = p.fields[:0]
-	same := true // units as in the line before, which are not to be compared with one another
+	same := true // units as in the line before, which are not compared with one another
 	for i := 0; ; i++ {
 		var number []byte
 		if number, rest = goWord(rest); number == nil {
@@ -618,7 +618,7 @@ type goEvents struct {
 // goPackage is the process of a package.
 type goPackage struct {
 	parser  *goParser
-	partial map[string][]byte // by test: what is printed of a line that has not ended
+	partial map[string][]byte // by test: the beginning of a line that has not ended
 }
 
 func readGoEvents(in *foreign.Input, lines *goLines, out *foreign.Output) error {

@@ -18,8 +18,8 @@ import (
 
 var goPrefix = []byte("Benchmark")
 
-// goName returns the name at the beginning of a line, and the rest of the line. A name is Benchmark, or that and anything but a lower
-// case letter: Benchmarking is none.
+// goName returns the name at the beginning of a line, and the rest of the line. A name is Benchmark, optionally followed by anything but
+// a lower case letter: Benchmarking is no name.
 func goName(line []byte) (name, rest []byte) {
 	if !bytes.HasPrefix(line, goPrefix) {
 		return nil, nil
@@ -34,8 +34,8 @@ func goName(line []byte) (name, rest []byte) {
 	return line[:end], line[end:]
 }
 
-// goNames returns the names of the benchmarks in a text that are followed by something: with -v, a line of the name alone,
-// without the number of processors, stands before.
+// goNames returns the names of the benchmarks in a text that are followed by a value: with -v, a line with only the name, without the
+// number of processors, comes first.
 func goNames(text []byte) map[string]bool {
 	names := map[string]bool{}
 	for line := range bytes.Lines(text) {
@@ -46,15 +46,15 @@ func goNames(text []byte) map[string]bool {
 	return names
 }
 
-// goProcs knows which numbers at the end of names are GOMAXPROCS: X-8 ran on 8. X that ran on 1 has no number, and then
-// kind=f-16 may be a name as it is.
+// goProcs determines which numbers at the end of names are GOMAXPROCS: X-8 ran on 8. X that ran on 1 has no number, and then kind=f-16
+// may be a complete name.
 type goProcs struct {
 	one    bool            // some ran on 1
 	values map[string]bool // the numbers that are GOMAXPROCS, where some ran on 1
 }
 
-// goProcsOf judges by the names at the beginning of a file. A function has no - in its name: a number after it is
-// GOMAXPROCS. Where there are only names of sub-benchmarks, a number is, if half of them are there without it, too.
+// goProcsOf decides by the names at the beginning of a file. A function has no - in its name: a number after it is GOMAXPROCS. If there
+// are only names of sub-benchmarks, a number is GOMAXPROCS if half of them also appear without it.
 func goProcsOf(names map[string]bool) goProcs {
 	p := goProcs{values: map[string]bool{}}
 	functions := map[string]bool{}
@@ -86,7 +86,7 @@ func goProcsOf(names map[string]bool) goProcs {
 
 func isGoFunction(name string) bool { return !strings.Contains(name, "/") }
 
-// split cuts GOMAXPROCS off a name. Where none ran on 1, all names end in it.
+// split cuts GOMAXPROCS off a name. If none ran on 1, all names end in it.
 func (p *goProcs) split(name string) (base, number string) {
 	base, number = cutProcs(name)
 	if number != "" && (isGoFunction(name) || !p.one || p.values[number]) {
@@ -130,7 +130,7 @@ func (p *goParser) setName(r *schema.Run, raw string) {
 		r.Benchmark = name
 	}
 	if procs == "" && p.header["goos"] != "" && p.run.used > 0 {
-		procs = "1" // go test, which says its system, leaves it out of the name of a result
+		procs = "1" // go test, which prints its system, leaves it out of the name of a result
 	}
 	if procs != "" {
 		p.addParam(r, "gomaxprocs", procs)
@@ -169,7 +169,7 @@ func isGoStamp(key, value string) bool {
 	return len(words) > 1 && slices.Contains(goStampWords, words[len(words)-1])
 }
 
-// goOnlyColumns are the keys of the header that are columns, or about who stored a file: no facts.
+// goOnlyColumns are the keys of the header that are columns, or describe who stored a file: they become no facts.
 var goOnlyColumns = []string{"goos", "pkg", "cpu", "commit", "branch", "machine", "hostname", "by", "upload", "upload-file", "upload-part"}
 
 // setEnv sets the environment and the start of a run. The commit and the branch may be the process's own, or those of its
@@ -217,8 +217,8 @@ func (s *goShared) fits(b *goRun) bool {
 		!slices.ContainsFunc(b.metrics[:b.used], func(m goMetric) bool { return !slices.Contains(s.units, m.unit) })
 }
 
-// share keeps the values that the following runs share with this one. A text with NUL characters is not kept, because they are
-// removed from it, and each run says so.
+// share keeps the values that the following runs share with this one. A text with NUL characters is not kept, because they are removed
+// from it, and each run reports that.
 func (p *goParser) share(r *schema.Run, b *goRun) {
 	p.shared = goShared{}
 	for name, text := range r.Env.Facts {

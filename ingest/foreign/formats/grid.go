@@ -184,7 +184,7 @@ func (g *gridResult) validate(r *schema.Run) {
 // gridHeader is the first line of a table of an operation: means over all sizes, by implementation.
 const gridHeader = "implementation,avg time (ms),"
 
-// readGridCSV reads a table of an operation, which only the name of the file says: gelu_comparison.csv.
+// readGridCSV reads a table of an operation, which is only in the name of the file: gelu_comparison.csv.
 func readGridCSV(in *foreign.Input, out *foreign.Output) error {
 	operation := strings.TrimSuffix(strings.TrimSuffix(in.Head.Name, ".csv"), "_comparison")
 	for _, name := range []string{"LayerNorm", "GELU", "Swish", "Loss"} {

@@ -25,7 +25,7 @@ var (
 	jmhWords  = regexp.MustCompile(`"primaryMetric"\s*:`)
 )
 
-// jmhStart returns where the results begin: at the array, which in JavaScript is assigned to something; -1 for none.
+// jmhStart returns the offset of the results: of the array, which in JavaScript is assigned to a variable; -1 for none.
 func jmhStart(h *foreign.Head) int {
 	if h.Has("[].benchmark", "[].mode", "[].primaryMetric.scoreUnit") {
 		return h.JSONAt
@@ -64,8 +64,7 @@ type jmhMetric struct {
 	Score       foreign.Number            `json:"score"`
 	Percentiles map[string]foreign.Number `json:"scorePercentiles"`
 	Unit        string                    `json:"scoreUnit"`
-	// RawData has the scores of the iterations by fork; in mode sample there are values with how often they came instead,
-	// by fork and iteration.
+	// RawData has the scores of the iterations by fork; in mode sample it has values with their counts instead, by fork and iteration.
 	RawData   [][]foreign.Number      `json:"rawData"`
 	Histogram [][][][2]foreign.Number `json:"rawDataHistogram"`
 }
@@ -197,11 +196,11 @@ type quantity struct {
 	metric string
 	stored string  // unit
 	as     string  // unit with the same power of ten, by which the digits are read
-	factor float64 // for what no power of ten gives; 0 for none
+	factor float64 // if no power of ten matches; 0 for none
 	better schema.Better
 }
 
-// jmhTimes are the units of time as JMH writes them, with the unit that has as many 1/s as one per such a time.
+// jmhTimes are the units of time in JMH, with the unit whose value in 1/s equals one per this time.
 var jmhTimes = map[string]struct {
 	unit  string
 	per   string
@@ -262,7 +261,7 @@ func (q quantity) series(numbers []foreign.Number) (foreign.Series, error) {
 // maxSamples limits the number of samples of a histogram.
 const maxSamples = 4 << 20
 
-// samples returns the scores of a fork. A metric that has none there has no values.
+// samples returns the scores of a fork. A metric without scores in the fork has no values.
 func (m *jmhMetric) samples(name string, fork int) (schema.Metric, error) {
 	var numbers []foreign.Number
 	if fork < len(m.RawData) {

@@ -72,8 +72,8 @@ func (m *oneOrMany[T]) UnmarshalJSON(text []byte) error {
 	return foreign.Decode(text, (*[]T)(m))
 }
 
-// refusal returns the error with which a reader refuses a record, or a part of it at a place. The functions below report it,
-// and go on with the next record.
+// refusal returns the error with which a reader refuses a record, or a part of it at a position. The functions below report it, and go
+// on with the next record.
 func refusal(where, format string, args ...any) error {
 	return &foreign.Mismatch{Where: where, Err: fmt.Errorf(format, args...)}
 }

@@ -63,8 +63,8 @@ const (
 	valuesMember  = "values" // samples as real numbers in any unit
 )
 
-// runOfLine reads a run: the columns of the table of runs by name, and the rows of its samples and operators. It also gives the digest that the
-// line names.
+// runOfLine reads a run: the columns of the table of runs by name, and the rows of its samples and operators. It also returns the digest
+// that the line names.
 func runOfLine(text jsontext.Value) (r schema.Run, digest string, err error) {
 	members, err := membersOf(text)
 	if err != nil {
@@ -104,11 +104,12 @@ func runOfLine(text jsontext.Value) (r schema.Run, digest string, err error) {
 
 var digestPlace = schema.Runs.Place("digest")
 
-// maxLaterTags is how many tags of a run may have been set later; each combination of them is tried.
+// maxLaterTags is the maximum number of tags of a run that may have been set later; each combination of them is tried.
 const maxLaterTags = 10
 
-// asStored takes the tags from a run that it was not stored with, so that it has the digest of the stored run. They were set later by events,
-// and out sets them again in the same way. If no choice of tags gives the digest, the run was changed in another way, and stays as it is.
+// asStored removes the tags from a run that it was not stored with, so that it has the digest of the stored run. They were set later by
+// events, and out sets them again in the same way. If no choice of tags results in the digest, the run was changed in another way, and
+// stays unchanged.
 func asStored(out *foreign.Output, r *schema.Run, digest string) {
 	var digester schema.Digester
 	if digester.Of(r) == digest {
@@ -116,7 +117,7 @@ func asStored(out *foreign.Output, r *schema.Run, digest string) {
 	}
 	keys, all := slices.Sorted(maps.Keys(r.Tags)), r.Tags
 	if len(keys) <= maxLaterTags {
-		for later := 1<<len(keys) - 1; later > 0; later-- { // most often none was there when it was stored
+		for later := 1<<len(keys) - 1; later > 0; later-- { // most often the run was stored without tags
 			r.Tags = maps.Clone(all)
 			set := map[string]string{}
 			for i, key := range keys {
@@ -138,7 +139,7 @@ func asStored(out *foreign.Output, r *schema.Run, digest string) {
 	out.Note("the run is not as it was stored: its digest is another one, and store merge will not take it for the stored run", 1)
 }
 
-// tidy converts what programs write to the form of the store: canonical text, columns of axes, times.
+// tidy converts values that programs write to the form of the store: canonical text, columns of axes, times.
 func tidy(r *schema.Run) {
 	if p, err := schema.CanonicalPrecision(r.Precision); err == nil {
 		r.Precision = p
@@ -187,7 +188,7 @@ func hasMany(text jsontext.Value) bool {
 			err = d.SkipValue()
 		}
 	}
-	return n > maxMembers // what is wrong with the text is found where it is decoded
+	return n > maxMembers // decoding reports errors in the text
 }
 
 func metricsOf(r *schema.Run, text jsontext.Value) error {
@@ -303,9 +304,9 @@ func listOf(text jsontext.Value) ([]jsontext.Value, error) {
 	return rows, err
 }
 
-// rowOf reads the members of an object as the columns of a table. A member that is not a column is an error, because it
-// would be lost; others are names that the caller reads. Warnings, digests and summaries are read if they are there, and
-// computed again when the run is stored.
+// rowOf reads the members of an object as the columns of a table. A member that is not a column is an error, because it would be lost;
+// others are names that the caller reads. Warnings, digests and summaries are read if present, and computed again when the run is
+// stored.
 func rowOf(columns []*schema.Column, members map[string]jsontext.Value, others ...string) ([]any, error) {
 	row := make([]any, len(columns))
 	read := 0

@@ -102,7 +102,7 @@ func (l *layoutRun) times() (foreign.Series, error) {
 	return foreign.ReadSeries(l.Raw, "ms")
 }
 
-// timing says how the times of a run were measured.
+// timing sets how the times of a run were measured.
 func (l *layoutRun) timing(m *schema.Metric) {
 	if l != nil {
 		m.Clock, m.Level = l.Clock, schema.Level(l.Level)

@@ -119,8 +119,8 @@ var llamaResults = []string{
 // llamaBackends are the fields in which earlier builds named their backends.
 var llamaBackends = []string{"cuda", "opencl", "vulkan", "kompute", "metal", "sycl", "rpc", "gpu_blas", "blas"}
 
-// llamaAxes are the options that every build has, by their defaults: parameters whatever their value is. A table for people
-// has no column for one that has its default, and the depth is 0 where the name of a test says none.
+// llamaAxes are the options that every build has, by their defaults: parameters whatever their value is. A table for people has no
+// column for an option with its default, and the depth is 0 if the name of a test has none.
 var llamaAxes = map[string]string{
 	"n_depth": "0", "use_mmap": "1", "main_gpu": "0", "no_kv_offload": "0", "tensor_split": "0", "embeddings": "0",
 }
@@ -167,7 +167,7 @@ func (l llamaRow) point(r *schema.Run) {
 		}
 		switch text {
 		case "true":
-			text = "1" // as newer builds and the command line say it
+			text = "1" // in the spelling of newer builds and the command line
 		case "false":
 			text = "0"
 		}
@@ -201,7 +201,7 @@ func (l llamaRow) place(in *foreign.Input, r *schema.Run) {
 	in.SetStart(r, l["test_time"], time.RFC3339)
 }
 
-// test returns the name of the test as llama-bench prints it.
+// test returns the name of the test in the form that llama-bench prints.
 func (l llamaRow) test() string {
 	positive := func(name string) bool { return l[name] != "" && l[name] != "0" }
 	name := ""

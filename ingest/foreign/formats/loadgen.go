@@ -42,7 +42,7 @@ var loadgenFormats = []foreign.Format{
 var (
 	loadgenTitle    = regexp.MustCompile(`(?m)^MLPerf Results Summary\r?$`)
 	loadgenAccuracy = regexp.MustCompile(`(?i)^\s*(?:(?:No|\d+) (?:errors?|warnings?) encountered(?: during test)?\.(?: See detailed log\.)?\s*)+$`)
-	loadgenLog      = regexp.MustCompile(`(?m)^:::MLLOG \{.*"namespace": *"mlperf::logging"`) // that of MLPerf Training is empty
+	loadgenLog      = regexp.MustCompile(`(?m)^:::MLLOG \{.*"namespace": *"mlperf::logging"`) // in MLPerf Training it is empty
 	loadgenOld      = regexp.MustCompile(`^"pid": \d+, "tid": \d+, "ts": +\d+ns : `)
 )
 
@@ -98,14 +98,14 @@ func scenarioName(text string) string {
 	return strings.NewReplacer(" ", "", "-", "").Replace(text)
 }
 
-// loadgenParams are the settings that tell tests apart, and that both files have.
+// loadgenParams are the settings that distinguish tests, and that both files have.
 var loadgenParams = map[string]bool{
 	"samples_per_query": true, "target_qps": true, "max_async_queries": true, "min_duration_ms": true, "max_duration_ms": true,
 	"min_query_count": true, "max_query_count": true, "performance_sample_count": true,
 }
 
-// setParam sets a setting. Both files must give the same point, although only one of them has a latency of 0, and those
-// of tokens except for Server.
+// setParam sets a setting. Both files must result in the same point, although only one of them has a latency of 0, and token latencies
+// except for Server.
 func (t *loadgenTest) setParam(name string, value foreign.Number) {
 	switch name {
 	case "ttft_latency_ns", "tpot_latency_ns":

@@ -26,9 +26,9 @@ const (
 	jsonl = "jsonl"
 )
 
-// Mapped returns the format of tables with one layout: comma-separated values (a header and rows; also tabs, semicolons or
-// bars), or JSON lines, or an array of JSON objects. The columns of JSON are the members of the objects; those of nested objects are
-// joined by a dot: "config.batch".
+// Mapped returns the format of tables with one layout: comma-separated values (a header and rows; also tabs, semicolons or bars), or
+// JSON lines, or an array of JSON objects. The columns of JSON are the members of the objects; members of nested objects are joined by a
+// dot: "config.batch".
 func Mapped(table string, mapping []byte) (foreign.Format, error) {
 	m, err := parseMapping(mapping)
 	if err != nil {
@@ -249,10 +249,10 @@ func (m *mapping) has(column string) bool {
 	return slices.Contains(m.Ignore, column) || slices.Contains(m.Ignore, "*")
 }
 
-// numerals says how the numbers of a table are written.
+// numerals is the syntax of the numbers of a table.
 type numerals struct {
 	decimal   string            // the decimal mark
-	thousands string            // between thousands; empty: nothing
+	thousands string            // between thousands; empty: none
 	units     map[string]string // units by the words for them after numbers
 }
 
@@ -332,7 +332,7 @@ func (n numerals) withoutThousands(digits string) (string, error) {
 // rateOfWords matches the unit of a rate that names the counted things: tokens/s, ops/ms, jobs per min.
 var rateOfWords = regexp.MustCompile(`^[A-Za-z]+(?: ?/ ?| per )(ns|us|ms|s|sec|second|min|minute|h|hour)$`)
 
-// periods gives, for the period of a rate, the unit in which the rate is kept, and the number by which to divide the rate for that unit.
+// periods has, for the period of a rate, the unit of the stored rate, and the divisor for that unit.
 var periods = map[string]struct {
 	unit    string
 	divisor float64
@@ -341,8 +341,7 @@ var periods = map[string]struct {
 	"min": {"1/s", 60}, "minute": {"1/s", 60}, "h": {"1/s", 3600}, "hour": {"1/s", 3600},
 }
 
-// stored returns the unit in which the values of a column are kept, and the number by which they are divided for that: words in the
-// unit of a rate say what is counted.
+// stored returns the unit of the stored values of a column, and their divisor: words in the unit of a rate name the counted objects.
 func (m mappedMetric) stored() (unit string, divisor float64) {
 	kind, _ := schema.KindOfMetric(m.Metric)
 	if m.Unit == "" {
@@ -407,13 +406,13 @@ func converted(digits, from, to string) (string, error) {
 	return strconv.FormatFloat(v*ratio, 'g', -1, 64), nil
 }
 
-// errLayout says what time may be.
+// errLayout lists the valid values of time.
 var errLayout = errors.New(`want unix_s, unix_ms, unix_us or unix_ns, or how a time is written: "2006/01/02 15:04:05" as in Go, or "%Y/%m/%d %H:%M:%S" as in strftime; leave it out for ISO 8601`)
 
 // fraction is the part of a layout for fractions of a second. Without it, any number of digits is read.
 var fraction = regexp.MustCompile(`([05])[.,][09]+`)
 
-// layoutOf converts the format of a time, as Go or strftime writes it, to a layout of Go.
+// layoutOf converts the format of a time, in the syntax of Go or strftime, to a layout of Go.
 func layoutOf(text string) (string, error) {
 	layout := text
 	if strings.Contains(text, "%") {
@@ -482,7 +481,7 @@ func (t *mappedTable) add(row mappedRow) error {
 		t.out.Note("failed runs with a value that cannot be read, which have no value", 1)
 	default:
 		t.out.Refuse(row.where, err)
-		if t.pending.lacks = true; !together { // an ok run without what could not be read would be another one
+		if t.pending.lacks = true; !together { // an ok run without the unreadable values would be another run
 			t.pending = nil
 		}
 	}
@@ -681,7 +680,7 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 	return nil
 }
 
-// checkUnit checks that a metric has the unit that it has in the rows before, and in units of the same row, which it adds to.
+// checkUnit checks that a metric has the same unit as in earlier rows, and as in units of the same row, to which it adds it.
 func (p *mappedRun) checkUnit(m mappedMetric, units map[string]string) error {
 	unit, known := units[m.Metric]
 	if v, before := p.values[m.Metric]; before {
@@ -738,7 +737,7 @@ func (t *mappedTable) flush() error {
 		}
 	}
 	if len(p.run.Metrics) == 0 && !p.failed() {
-		if p.lacks { // which was said
+		if p.lacks { // already reported
 			return nil
 		}
 		t.out.Refuse(p.where, fmt.Errorf("no value, and no status that explains it"))

@@ -30,15 +30,15 @@ type mapping struct {
 	// Long is the long layout: a row has one value of one metric.
 	Long    *longLayout `yaml:"long"`
 	Primary string      `yaml:"primary"` // the primary metric; latency by default, if there is one
-	// Rows says what a row is: runs (one run, or in the long layout a part of one) or samples (one sample). With samples,
-	// and in the long layout, consecutive rows with equal fields are one run.
+	// Rows is the meaning of a row: runs (one run, or in the long layout a part of one) or samples (one sample). With samples, and in
+	// the long layout, consecutive rows with equal fields are one run.
 	Rows     string            `yaml:"rows"`
 	Level    schema.Level      `yaml:"level"`    // of the samples; iteration by default
 	Time     string            `yaml:"time"`     // format of started_at: unix_s, unix_ms, unix_us, unix_ns, or a layout of Go or strftime; ISO 8601 by default
 	Statuses map[string]string `yaml:"statuses"` // translates words of the status column to statuses
 	Ignore   []string          `yaml:"ignore"`   // columns that are not read
-	// How the text is written: the sign that begins lines to skip, the decimal mark of numbers (a point by default), what
-	// stands between thousands, the words for units after numbers, and the words in cells without a value.
+	// The syntax of the text: the sign that begins lines to skip, the decimal mark of numbers (a point by default), the separator
+	// between thousands, the words for units after numbers, and the words in cells without a value.
 	Comment   string            `yaml:"comment"`
 	Decimal   string            `yaml:"decimal"`
 	Thousands string            `yaml:"thousands"`
@@ -48,10 +48,10 @@ type mapping struct {
 	layout string // of started_at, in Go's form; empty for ISO 8601 and unix_*
 }
 
-// mappedMetric says which metric a column is.
+// mappedMetric identifies the metric of a column.
 type mappedMetric struct {
 	Metric string        `yaml:"metric"`
-	Unit   string        `yaml:"unit"` // of the column; that of the metric by default
+	Unit   string        `yaml:"unit"` // of the column; the unit of the metric by default
 	Better schema.Better `yaml:"better"`
 	As     string        `yaml:"as"` // sample, or an aggregate: mean median stddev min max p25 p75 p90 p95 p99 n
 }
@@ -83,7 +83,7 @@ func parseMapping(text []byte) (mapping, error) {
 	return m, m.check()
 }
 
-// numerals says how numbers are written.
+// numerals returns the syntax of numbers.
 func (m *mapping) numerals() numerals { return numerals{m.Decimal, m.Thousands, m.Units} }
 
 func (m *mapping) check() error {
@@ -165,8 +165,8 @@ func (m mappedMetric) check() error {
 	return m.checkUnit()
 }
 
-// checkUnit refuses a unit that the metric cannot have, and a word that is probably another spelling of a unit. Other words are units
-// of their own.
+// checkUnit refuses a unit that the metric cannot have, and a word that is probably another spelling of a unit. Other words are custom
+// units.
 func (m mappedMetric) checkUnit() error {
 	kind, _ := schema.KindOfMetric(m.Metric)
 	stored, _, known := schema.StoredUnit(m.Unit)
@@ -277,7 +277,7 @@ var (
 	wrongShape   = regexp.MustCompile(`^cannot construct !!(\w+) .*into (\S+)$`)
 )
 
-// shapeOf returns what a type of Go or a tag of YAML is in a file.
+// shapeOf returns the description for users of a type of Go or a tag of YAML.
 func shapeOf(name string) string {
 	switch {
 	case name == "seq", strings.HasPrefix(name, "[]"):

@@ -145,7 +145,7 @@ func cutWarmup(m *schema.Metric, n int) {
 	}
 }
 
-// Placements, as nccl-tests say.
+// Placements, in the words of nccl-tests.
 const (
 	outOfPlace = "out-of-place"
 	inPlace    = "in-place"
@@ -322,7 +322,7 @@ var (
 	ncclEnd      = regexp.MustCompile(`Avg bus bandwidth +:`)
 )
 
-// maxTableRuns is how many runs of a table may wait for the line after it, which says whether results were wrong.
+// maxTableRuns is the maximum number of runs of a table that wait for the line after it, which reports wrong results.
 const maxTableRuns = 10_000
 
 // ncclReader reads text.
@@ -336,7 +336,7 @@ type ncclReader struct {
 	found   bool     // a table
 	header  []string // columns of the table that is being read
 	ended   bool     // its last line came; of several processes that print, another may go on
-	waiting []placed // runs of it
+	waiting []placed // its runs
 }
 
 type placed struct {
@@ -419,7 +419,7 @@ func (n *ncclReader) begin(text, threads, gpus string) {
 		value = strings.TrimSpace(value)
 		switch {
 		case name == "iters":
-			n.launch.iters = foreign.Number(value) // the last: warmup iters stands before
+			n.launch.iters = foreign.Number(value) // the last value: warmup iters comes before
 		case name == "agg iters" && value != "1":
 			n.launch.set("agg_iters", value)
 		case name != "agg iters" && value != "0":
@@ -504,7 +504,7 @@ func (n *ncclReader) half(h ncclHalf) error {
 	return n.emit("")
 }
 
-// values gives the numbers of a half and, if the version prints them, the statistics of its iterations.
+// values returns the numbers of a half and, if the version prints them, the statistics of its iterations.
 func (n *ncclReader) values(h ncclHalf) (result ncclResult, iteration map[string]*float64, err error) {
 	iteration = map[string]*float64{}
 	for i, text := range h.values {
@@ -563,7 +563,7 @@ func (n *ncclReader) flush(wrong string) error {
 	return n.emit(wrong)
 }
 
-// emit yields the waiting runs. A version that does not count wrong elements per row does not say which are wrong.
+// emit yields the waiting runs. A version that does not count wrong elements per row does not identify the wrong ones.
 func (n *ncclReader) emit(wrong string) error {
 	counted := slices.ContainsFunc(n.waiting, func(p placed) bool { return p.run.Status != "" })
 	for i := range n.waiting {

@@ -294,7 +294,7 @@ type ncuKernels struct {
 	noRoom int
 }
 
-// find gives the kernel of a key, nil if there is no room for another one.
+// find returns the kernel of a key, nil if there is no room for another one.
 func (n *ncuKernels) find(key ncuKey) *ncuKernel {
 	if k := n.keys[key]; k != nil {
 		return k
@@ -340,7 +340,7 @@ func (k *ncuKernel) add(v ncuValue) {
 	}
 	k.seen[name] = v.text
 	m := k.metric(name, unit, v.unit)
-	if m.unit != unit { // which changes with the size of the number
+	if m.unit != unit { // the unit changes with the size of the number
 		if number, ok = rescaled(number, unit, m.unit); !ok {
 			return
 		}
@@ -348,7 +348,7 @@ func (k *ncuKernel) add(v ncuValue) {
 	m.numbers = append(m.numbers, number)
 }
 
-// isNotAvailable reports whether the tool says that it has no value.
+// isNotAvailable reports whether the text of a value means that the tool has no value.
 func isNotAvailable(text string) bool { return strings.EqualFold(strings.TrimSpace(text), "n/a") }
 
 // lack counts a value that the tool could not measure.
@@ -361,7 +361,7 @@ func (k *ncuKernel) lack(v ncuValue) {
 	k.lacking[name]++
 }
 
-// isSetting reports whether a value says how a launch was made.
+// isSetting reports whether a value is a setting of a launch.
 func (v ncuValue) isSetting() bool {
 	return v.section == "Launch Statistics" || strings.HasPrefix(v.name, "launch__")
 }
@@ -458,7 +458,7 @@ func (k *ncuKernel) run() schema.Run {
 	return r
 }
 
-// ncuUnits are the units of the tool, as older versions and newer ones write them, in ours.
+// ncuUnits maps the units of the tool, in the spelling of older and newer versions, to ours.
 var ncuUnits = map[string]string{
 	"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s",
 	"byte": "B", "kbyte": "kB", "mbyte": "MB", "gbyte": "GB", "tbyte": "TB",
@@ -468,7 +468,7 @@ var ncuUnits = map[string]string{
 	"cycle/second": "Hz", "cycle/usecond": "MHz", "cycle/nsecond": "GHz", "cycle/s": "Hz", "cycle/us": "MHz", "cycle/ns": "GHz",
 }
 
-// ncuName returns the name of a metric, and its unit as NeuroLens writes it.
+// ncuName returns the name of a metric, and its unit in the spelling of NeuroLens.
 func ncuName(v ncuValue) (name, unit string) {
 	unit = v.unit
 	if u, ok := ncuUnits[strings.ToLower(v.unit)]; ok {
@@ -528,7 +528,7 @@ type ncuTable struct {
 	columns []string
 	index   map[string]int // from 1, by name
 	units   []string       // of a raw page
-	raw     bool           // a row is a launch, else a metric of one
+	raw     bool           // a row is a launch; otherwise a metric of one
 	plain   bool           // cells have no quotation marks, once another program wrote the table
 }
 

@@ -235,8 +235,8 @@ func (d *runDocument) metrics(r *schema.Run) {
 // cudaVersionOf finds the version in the output of nvcc or nvidia-smi, which the harness stores completely.
 var cudaVersionOf = regexp.MustCompile(`(?:release|CUDA Version:) *([0-9]+\.[0-9]+)|^([0-9]+\.[0-9]+(?:\.[0-9]+)?)$`)
 
-// environment sets where a run happened. For a CPU, the harness writes its name as that of a GPU, and the version of the
-// operating system as that of a driver. For a GPU, torch writes the CUDA version as that of the driver.
+// environment sets the environment of a run. For a CPU, the harness writes its name as the name of a GPU, and the version of the
+// operating system as the version of a driver. For a GPU, torch writes the CUDA version as the version of the driver.
 func (d *runDocument) environment(r *schema.Run) {
 	h, e := &d.Hardware, &d.Meta.Env
 	r.Env.PythonVersion = knownText(e.PythonVersion)
@@ -253,7 +253,7 @@ func (d *runDocument) environment(r *schema.Run) {
 	foreign.SetFact(r, "model.parameters_millions", string(positive(d.Model.ParametersMillions)))
 	if h.Vendor == "CPU" {
 		r.Env.CPUModel = knownText(h.GPUModel)
-		if v := h.MemoryGB.Finite("GiB"); v != nil && h.MemoryGB != "1.0" { // 1.0 is what it writes where it does not know
+		if v := h.MemoryGB.Finite("GiB"); v != nil && h.MemoryGB != "1.0" { // 1.0 stands for an unknown size
 			r.Env.MemoryBytes = new(int64(*v))
 		}
 		for i := range r.Ops {
@@ -405,7 +405,7 @@ func nanosecondsOf(n foreign.Number, unit string) *int64 {
 	return new(int64(math.Round(*v)))
 }
 
-// ownTags are the tags with which NeuroLens says in a document what the schema of the harness has no member for.
+// ownTags are the tags in a document for values of NeuroLens without a member in the schema of the harness.
 type ownTags struct {
 	runID        string
 	machine      string
@@ -414,7 +414,7 @@ type ownTags struct {
 	purpose      schema.Purpose
 	profileRun   string // the profiled run that the timeline is from; empty: it is from this one
 	profileAt    string // when that began
-	profileIn    string // the run whose document stands for that run
+	profileIn    string // the run whose document represents that run
 	point        *tagPoint
 }
 
@@ -473,8 +473,8 @@ func (o *ownTags) describe(r *schema.Run) {
 	}
 }
 
-// own makes the run of a document that NeuroLens wrote and, if its timeline is from another run, that one. r is what a document of the harness
-// would be. Its time is the median of samples that the document does not have; placeholders are unknown.
+// own makes the run of a document that NeuroLens wrote and, if its timeline is from another run, that run too. r is the run that a
+// document of the harness would give. Its time is the median of samples that the document does not have; placeholders are unknown.
 func (d *runDocument) own(in *foreign.Input, out *foreign.Output, own *ownTags, r schema.Run) error {
 	profile := r
 	profile.Env.Facts, profile.Tags, profile.Metrics, profile.Warnings, profile.RepeatIndex = maps.Clone(r.Env.Facts), nil, nil, nil, nil
@@ -522,7 +522,8 @@ func (d *runDocument) measured(own *ownTags, r *schema.Run) {
 	}
 }
 
-// operators returns the operators of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is none.
+// operators returns the operators of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is no
+// operator.
 func (d *runDocument) operators(own *ownTags) []schema.Op {
 	if len(d.ops) == 1 && d.ops[0].Type == "iteration" {
 		return nil
@@ -534,7 +535,7 @@ func (d *runDocument) operators(own *ownTags) []schema.Op {
 		}
 		op.Name, op.Type = knownText(op.Name), knownText(op.Type)
 		if len(op.Kernels) == 1 && knownText(op.Kernels[0]) == op.Name {
-			op.Kernels = nil // the schema wants one
+			op.Kernels = nil // the schema requires one
 		}
 		if d.Hardware.Vendor == "CPU" {
 			op.Device = "cpu"

@@ -84,7 +84,7 @@ func (n *nsysReport) try(table string, f func() error) {
 	}
 }
 
-// process gives the process of a global id of a process or a thread; nil if there is no room for more.
+// process returns the process of a global id of a process or a thread; nil if there is no room for more.
 func (n *nsysReport) process(global int64) *nsysProcess {
 	const threadBits = 24
 	id := global >> threadBits
@@ -163,12 +163,12 @@ type nsysSource struct {
 	device string // SQL: the number of the device, NULL if the processor did it
 
 	bytes string // SQL: how much was moved
-	where string // SQL: of which rows
+	where string // SQL condition on its rows
 	label func(name string) string
 }
 
-// sources returns the tables of events that a report has. A table is there only if there were such events, and columns
-// come and go with versions.
+// sources returns the tables of events that a report has. A table exists only if such events occurred, and columns differ between
+// versions.
 func (n *nsysReport) sources() []nsysSource {
 	const kernel, graph, copies, sets, calls, ranges = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 		"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"
@@ -370,7 +370,7 @@ func (t *nsysTarget) read(n *nsysReport) error {
 	nameAndValue := []string{"name", "value"}
 	for _, q := range []struct {
 		tables, columns []string
-		query           string // FROM the table, with the id of a GPU where it says GPU
+		query           string // FROM the table, with the id of a GPU in place of GPU
 		row             func(row []any)
 	}{
 		{
@@ -446,7 +446,7 @@ func (t *nsysTarget) set(r *schema.Run, devices []int64) {
 	if len(t.gpus) > 0 {
 		e.GPUCount = new(int64(len(t.gpus)))
 	}
-	var names []string // of the devices that were used; of all, where none was
+	var names []string // of the used devices; of all devices if none was used
 	for _, g := range t.gpus {
 		if (len(devices) == 0 || slices.Contains(devices, g.id)) && !slices.Contains(names, g.name) {
 			names = append(names, g.name)
@@ -609,7 +609,7 @@ func text(value any) string {
 	return ""
 }
 
-// one is a file system with one file, which has the same name wherever it is.
+// one is a file system with one file, which has the same name in every folder.
 type one struct {
 	folder fs.FS
 	path   string

@@ -50,7 +50,7 @@ type statsKey struct{ name, kind string }
 
 type statsOp struct {
 	statsKey
-	table    int // in which it came first
+	table    int // table in which it came first
 	duration float64
 	count    int64
 	timed    bool // a duration is known
@@ -152,7 +152,7 @@ func (s *statsReader) take(line string) error {
 		return nil
 	}
 	if !s.table.isRow(line) {
-		s.table = nil // what a program printed, or the next step
+		s.table = nil // output of a program, or the next step
 		return nil
 	}
 	return s.row(line)
@@ -223,9 +223,9 @@ func (s *statsReader) row(line string) error {
 	return op.merge(&row, s.table.number)
 }
 
-// has reports whether the report has a table already, given the first row of the table. A table is known by the name of its summary and by its
-// columns. If no name was printed, two tables with equal columns are the same summary, except tables of calls: the summaries of CUDA calls and of
-// system calls have equal columns. Of them, the report has the one with the first row.
+// has reports whether the report has a table already, given the first row of the table. A table is identified by the name of its summary
+// and by its columns. If no name was printed, two tables with equal columns are the same summary, except tables of calls: the summaries
+// of CUDA calls and of system calls have equal columns. For these, the first row decides.
 func (f *statsFile) has(t *statsTable, first *statsOp) bool {
 	if !f.tables[t.kind] {
 		return false
@@ -234,8 +234,8 @@ func (f *statsFile) has(t *statsTable, first *statsOp) bool {
 	return named || !calls || f.byName[first.statsKey] != nil
 }
 
-// merge adds a row of the same name. Of two tables that have it, such as all kernels, and kernels by their grid, the
-// first counts; the sizes of copies come in a table of their own.
+// merge adds a row of the same name. If two tables have it, such as all kernels, and kernels by their grid, the first counts; the sizes
+// of copies are in a separate table.
 func (o *statsOp) merge(row *statsOp, table int) error {
 	if size, ok := row.counters["bytes"]; ok {
 		if _, known := o.counters["bytes"]; !known || row.timed && o.table == table {
@@ -245,7 +245,7 @@ func (o *statsOp) merge(row *statsOp, table int) error {
 	if !row.timed || o.timed && o.table != table {
 		return nil
 	}
-	if o.timed { // several rows of one name: their spread is not that of all of them
+	if o.timed { // several rows of one name: the spread of one is not the spread of all
 		maps.DeleteFunc(o.counters, func(name string, _ float64) bool { return name != "bytes" })
 		if o.count > math.MaxInt64-row.count {
 			return fmt.Errorf("its counts add up to more than a 64-bit integer holds")
@@ -304,7 +304,7 @@ var (
 	statsTop  = regexp.MustCompile(`^\s*"?(?:Time ?\(%\)|Total(?: \([kKMG]?i?B\))?|Start \([^)]+\)|Duration \([^)]+\)|PID)"?(?:,|\s{2,})`)
 )
 
-// newStatsTable makes a table of its header; nil if a line is not a header.
+// newStatsTable makes a table from its header; nil if a line is not a header.
 func newStatsTable(line string) *statsTable {
 	if !statsTop.MatchString(line) {
 		return nil
@@ -336,7 +336,7 @@ func (t *statsTable) understood() bool {
 		(t.column("Total Time") >= 0 || t.column("Total") >= 0)
 }
 
-// statsCounts are the columns that say how often; until 2020 it was Calls.
+// statsCounts are the columns with the number of calls; until 2020 it was Calls.
 var statsCounts = []string{"Instances", "Num Calls", "Calls", "Operations", "Count"}
 
 // isTrace reports whether a row is one kernel, copy or set: cuda_gpu_trace. In tables of text empty cells cannot be seen.
@@ -370,7 +370,7 @@ func (t *statsTable) cells(line string) ([]string, error) {
 	cells := make([]string, 0, len(t.columns))
 	for range t.numbers {
 		end := strings.IndexAny(rest, " \t")
-		if end < 0 { // a row without a text: a kernel whose name is not known
+		if end < 0 { // a row without a text: a kernel with an unknown name
 			end = len(rest)
 		}
 		cells = append(cells, strings.ReplaceAll(rest[:end], ",", ""))
@@ -446,7 +446,7 @@ func (t *statsTable) row(line, report string) (o statsOp, err error) {
 		return o, fmt.Errorf("%q is not a %s", text, what)
 	}
 	o.duration, o.timed = *d, true
-	for _, s := range spread { // without a unit, in that of the total
+	for _, s := range spread { // without a unit, in the unit of the total
 		if v, _ := number(cmp.Or(t.units[t.column(total)], "ns"), s.columns...); v != nil && !t.isTrace() {
 			o.counters[s.counter] = *v
 		}

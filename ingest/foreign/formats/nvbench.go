@@ -122,8 +122,8 @@ func (f *nvbenchFile) readState(benchmark, where string, state *nvbenchState) er
 	return f.out.Run(where, r)
 }
 
-// run makes a run of a state without its results. Benchmarks of many programs have the same name, base, so the program is
-// a part of it.
+// run makes a run of a state without its results. Benchmarks of many programs have the same name, base, so the program is a part of the
+// benchmark's name.
 func (f *nvbenchFile) run(benchmark string, state *nvbenchState) schema.Run {
 	r := schema.Run{Benchmark: benchmark}
 	if len(f.Meta.Argv) > 0 {

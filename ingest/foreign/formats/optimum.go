@@ -193,7 +193,7 @@ type optimumConfig struct {
 		NoWeights    foreign.Text `json:"no_weights" param:"no_weights"`
 	} `json:"backend"`
 	Scenario    optimumScenario    `json:"scenario"`
-	Benchmark   optimumScenario    `json:"benchmark"` // what the scenario was called before
+	Benchmark   optimumScenario    `json:"benchmark"` // the earlier name of the scenario
 	Environment optimumEnvironment `json:"environment"`
 }
 

@@ -10,7 +10,7 @@ import (
 
 const perfLevel = "a run is one load (concurrency or request rate); only aggregates, no samples"
 
-// perfAnalyzerCSV reads the table that perf_analyzer writes. Its times are microseconds, which it does not say.
+// perfAnalyzerCSV reads the table that perf_analyzer writes. Its times are microseconds, a unit that the table does not name.
 var perfAnalyzerCSV = foreign.Format{
 	Name:  "perf-analyzer-csv",
 	About: "Triton perf_analyzer -f: a row per load; it does not name model and batch size (add --param model=...); GPU columns are not read",
@@ -226,7 +226,7 @@ var analyzerMeasures = map[string]measure{
 	"CPU Used RAM": {"memory_used", lower}, "Request/Response": {"request_response", lower},
 }
 
-// analyzerAxes are the columns that tell rows apart.
+// analyzerAxes are the columns that distinguish rows.
 var analyzerAxes = map[string]string{
 	"Model": "model", "Batch": "batch_size", "Concurrency": "concurrency", "Request Rate": "request_rate", "Instance Group": "instance_group",
 	"Max Batch Size": "max_batch_size", "GPU UUID": "gpu_uuid", "Dynamic Batch Sizes": "dynamic_batch_sizes", "Preferred Batch Sizes": "preferred_batch_sizes",

@@ -66,7 +66,7 @@ type pyperfRun struct {
 	Values   []foreign.Number   `json:"values"`
 	Samples  []foreign.Number   `json:"samples"` // of format 5: values
 	Warmups  [][]foreign.Number `json:"warmups"` // loops, value
-	raw      bool               // a warm-up's value is that of all its loops
+	raw      bool               // the value of a warm-up is the total of all its loops
 }
 
 // yield yields the run of a process.
@@ -116,7 +116,7 @@ func (run *pyperfRun) metric() (m schema.Metric, unit string, err error) {
 	if err != nil {
 		return m, "", fmt.Errorf("reading values: %w", err)
 	}
-	if u.metric != "latency" { // one value of the process, which loops do not divide
+	if u.metric != "latency" { // one value of the process, not divided by loops
 		m = s.Metric(u.metric, schema.LevelProcess)
 		m.Better = schema.BetterLower
 		return m, u.unit, nil
@@ -195,7 +195,7 @@ func setPyperfEnv(r *schema.Run, meta pyperfMetadata) {
 	}
 }
 
-// osOf returns the operating system that Python's name of a platform begins with, as NeuroLens calls it.
+// osOf returns the operating system at the beginning of Python's name of a platform, in the spelling of NeuroLens.
 func osOf(platform string) string {
 	word, _, _ := strings.Cut(strings.ToLower(platform), "-")
 	if word == "macos" {

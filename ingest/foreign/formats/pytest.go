@@ -79,7 +79,7 @@ type pytestResult struct {
 	Name     string         `json:"name"`
 	FullName string         `json:"fullname"`
 	Params   jsontext.Value `json:"params"`
-	ID       foreign.Text   `json:"param"` // what pytest calls the values of the parameters together
+	ID       foreign.Text   `json:"param"` // the id of pytest for the values of all parameters
 	Extra    jsontext.Value `json:"extra_info"`
 	Options  struct {
 		DisableGC foreign.Text `json:"disable_gc"`
@@ -152,7 +152,8 @@ func (b *pytestResult) latency(r *schema.Run, out *foreign.Output) schema.Metric
 	return m
 }
 
-// isJoined reports whether an id is the words of all parameters, in any order: who writes a file anew may sort its members.
+// isJoined reports whether an id consists of the words of all parameters, in any order: a program that rewrites a file may sort its
+// members.
 func isJoined(id string, words []string) bool {
 	const maxWords = 8
 	if len(words) == 1 || len(words) > maxWords {
@@ -184,7 +185,7 @@ func (b *pytestResult) setParams(r *schema.Run) (err error) {
 	for i, p := range params {
 		text := pytestText(p.value)
 		words[i] = pytestWord(p.value)
-		if strings.HasPrefix(text, "UNSERIALIZABLE[") { // a repr, which may be another one every time
+		if strings.HasPrefix(text, "UNSERIALIZABLE[") { // a repr, which may differ every time
 			if text = ""; len(parts) == len(params) {
 				text = parts[i]
 			}
@@ -202,7 +203,7 @@ func (b *pytestResult) setParams(r *schema.Run) (err error) {
 	return nil
 }
 
-// pytestText returns a parameter as a test writes it.
+// pytestText returns a parameter in the spelling of a test.
 func pytestText(value jsontext.Value) string {
 	if value.Kind() == jsontext.KindNull {
 		return "None"
@@ -225,7 +226,7 @@ func pytestWord(value jsontext.Value) string {
 	return ""
 }
 
-// pytestEscaped returns a word as Python's codec unicode_escape writes it, which pytest makes ids with unless it is told not to.
+// pytestEscaped encodes a word with Python's codec unicode_escape, which pytest uses for ids by default.
 func pytestEscaped(word string) string {
 	var b strings.Builder
 	for _, r := range strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(word) {

@@ -69,7 +69,7 @@ type quasimResult struct {
 	Success  *bool                   `json:"success"`
 	Error    string                  `json:"error_message"`
 	Metadata map[string]foreign.Text `json:"metadata"`
-	Own      *layoutRun              `json:"neurolens"` // of files of earlier versions, in which a result is a run
+	Own      *layoutRun              `json:"neurolens"` // in files of earlier versions, in which a result is a run
 	Runs     []quasimRun             `json:"runs"`      // of files that NeuroLens wrote
 
 	run *quasimRun // the one of Runs that is read
@@ -190,7 +190,7 @@ func inSummary(in *foreign.Input, result jsontext.Value) (found bool, err error)
 		return false, err
 	}
 	want := foreign.TextOf(result)
-	_ = j.Members(func(name string) error { // another file of that name, or a damaged one, has what could be read
+	_ = j.Members(func(name string) error { // another file of that name, or a damaged one: its readable part is used
 		if name != "results" {
 			return j.Skip()
 		}

@@ -33,7 +33,7 @@ var reframe = []foreign.Format{
 
 // reframeCase is a test case of a report.
 type reframeCase struct {
-	Display    string                    `json:"display_name"` // the first of these names that is there is the name of the test
+	Display    string                    `json:"display_name"` // the first of these names that is present is the name of the test
 	Name       string                    `json:"name"`
 	Unique     string                    `json:"unique_name"`
 	System     string                    `json:"system"` // with the partition, up to version 3
@@ -224,7 +224,7 @@ func reframeResult(r *schema.Run, word string) {
 // maxVariables is how many variables a test case may have.
 const maxVariables = 10_000
 
-// variables gives the values of a test case, under the names of the variables without the system before them.
+// variables returns the values of a test case, under the names of the variables without the system before them.
 func (c *reframeCase) variables(where string) ([]reframeVariable, error) {
 	all := c.Variables
 	for _, key := range slices.Sorted(maps.Keys(c.Values)) {
@@ -256,7 +256,7 @@ func (v *reframeVariable) add(r *schema.Run) {
 	unit := reframeUnit(v.Unit)
 	s, err := foreign.SeriesOf([]foreign.Number{v.Value}, unit)
 	if err != nil {
-		return // what is no number is no value
+		return // not a number
 	}
 	m := s.Metric(name, schema.LevelProcess)
 	kind, known := schema.KindOfMetric(name)

@@ -41,7 +41,7 @@ func setText(r *schema.Run, name, text string) {
 	foreign.SetParam(r, name, text)
 }
 
-// statistic returns the field of a summary for a statistic by one of the names that tools give it; nil if a summary does not have the
+// statistic returns the field of a summary for a statistic, by any name that tools use for it; nil if a summary does not have the
 // statistic.
 func statistic(s *schema.Summary, name string) **float64 {
 	switch name {
@@ -165,8 +165,8 @@ func nanoseconds(n foreign.Number, unit string) *int64 {
 
 // requests are the totals of the requests of a run. A number below zero is unknown.
 type requests struct {
-	completed, failed *int64         // nil: the file does not say
-	duration          foreign.Number // of the benchmark; empty: the file does not say
+	completed, failed *int64         // nil: not in the file
+	duration          foreign.Number // of the benchmark; empty: not in the file
 	unit              string         // of the duration
 }
 

@@ -18,7 +18,7 @@ type served struct {
 	scalars  []scalar
 	requests map[string][]foreign.Number // ttfts, latencies, start_times
 	gaps     foreign.Series              // between chunks, of all requests one after the other
-	gapEnds  []int                       // where those of each request end
+	gapEnds  []int                       // end of the gaps of each request
 	errors   []bool                      // whether a request failed
 	server   *sglangServer
 	where    string // before the pointers into it
@@ -30,7 +30,7 @@ type scalar struct {
 	value foreign.Text
 }
 
-// find gives the first single value of a name and, if there is one, of a kind; empty if there is none.
+// find returns the first single value of a name and, if given, of a kind; empty if there is none.
 func (s *served) find(name string, kind ...jsontext.Kind) string {
 	i := slices.IndexFunc(s.scalars, func(v scalar) bool { return v.name == name && (len(kind) == 0 || v.kind == kind[0]) })
 	if i < 0 {
@@ -55,7 +55,7 @@ func (s *served) count(name string) foreign.Number {
 	return s.number(name)
 }
 
-// failed reports whether the request of an index failed, as far as the file says it.
+// failed reports whether the file records that the request of an index failed.
 func (s *served) failed(i int) bool { return i < len(s.errors) && s.errors[i] }
 
 // eachServed reads the results that follow one another in a file, from the first, which is 1.
@@ -220,14 +220,14 @@ func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 	primary(r, "latency", "ttft", "throughput")
 }
 
-// whole gives the totals of the requests of the file. Versions that do not say how many failed say how many were sent.
+// whole returns the totals of the requests of the file. Versions that do not record how many failed record how many were sent.
 func (s *served) whole() requests {
 	q := requests{completed: s.number("completed").Int64(), failed: s.count("failed").Int64(), duration: s.number("duration")}
 	switch {
 	case q.failed != nil:
 	case len(s.errors) > 0:
 		q.failed = new(int64(s.failures()))
-	case s.get("gsp_num_groups") == "": // with which num_prompts does not count
+	case s.get("gsp_num_groups") == "": // with it num_prompts does not count
 		sent := foreign.Number(s.get("num_prompts"))
 		q.failed = missed(sent.Int64(), q.completed)
 	}
@@ -369,7 +369,7 @@ func readServedText(in *foreign.Input, out *foreign.Output) error {
 	}, r.emit)
 }
 
-// argumentsOf returns the arguments of the program as Python prints them.
+// argumentsOf parses the arguments of the program in the form that Python prints.
 func argumentsOf(text string) (list []scalar) {
 	for _, m := range servedArg.FindAllStringSubmatch(text, -1) {
 		if value := strings.Trim(m[2], `'"`); value != "None" && slices.Contains(servedArguments, m[1]) {

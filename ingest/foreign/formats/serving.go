@@ -25,7 +25,7 @@ const (
 	higher = schema.BetterHigher
 )
 
-// aggregates are the statistics of a metric under the names that several tools give them.
+// aggregates are the statistics of a metric under the names in several tools.
 type aggregates struct {
 	Unit  string         `json:"unit"`
 	Avg   foreign.Number `json:"avg" stat:"avg"`
@@ -49,7 +49,7 @@ func nothing(s *schema.Summary) bool {
 
 // addAggregates adds a metric without samples. given is the unit in the file.
 func addAggregates(r *schema.Run, m measure, s schema.Summary, given string) {
-	if r.Metric(m.name) != nil || s == (schema.Summary{N: s.N}) { // a count of nothing
+	if r.Metric(m.name) != nil || s == (schema.Summary{N: s.N}) { // only a count
 		return
 	}
 	metric := foreign.Aggregate(m.name, unitOf(given), s)
@@ -57,7 +57,7 @@ func addAggregates(r *schema.Run, m measure, s schema.Summary, given string) {
 	foreign.Add(r, metric, given)
 }
 
-// addValue gives a run a metric of one number.
+// addValue adds a metric of one number to a run.
 func addValue(r *schema.Run, m measure, value foreign.Number, given string) {
 	addAggregates(r, m, schema.Summary{Mean: value.Finite(unitOf(given))}, given)
 }
@@ -120,7 +120,7 @@ func measured(numbers []foreign.Number, failed func(i int) bool, unit string) (f
 	return s, at, err
 }
 
-// since gives times since the first of them, for the samples at some indices, or nil if not all are known.
+// since returns times since the first of them, for the samples at some indices, or nil if not all are known.
 func since(starts []foreign.Number, at []int, n int) []int64 {
 	if len(starts) != n || n == 0 {
 		return nil

@@ -38,7 +38,7 @@ var sglangOptions = []string{
 	"max_running_requests", "disable_radix_cache", "disable_cuda_graph", "enable_torch_compile",
 }
 
-// point says which model was served, and how.
+// point sets the served model and the settings of the server.
 func (s *sglangServer) point(r *schema.Run) {
 	r.Model, r.BackendVersion = modelName(cmp.Or(s.ServedModelName, s.ModelPath)), s.Version
 	if s.DType != "" {
@@ -170,11 +170,11 @@ func (s *served) offlineRun() schema.Run {
 			foreign.SetFact(&r, fact, string(v.value))
 		}
 	}
-	whole := r.Benchmark == offlineThroughput // whose latency is that of all requests together
+	whole := r.Benchmark == offlineThroughput // its latency is the latency of all requests together
 	for _, m := range offlineMeasures {
 		for _, name := range m.names {
 			n := s.number(name)
-			if v := n.Float64(); v != nil && *v > 0 { // -1 where there is no such thing
+			if v := n.Float64(); v != nil && *v > 0 { // -1 means that there is none
 				var sum schema.Summary
 				setStatistic(&sum, m.statistic, n, unitOf(m.unit))
 				if m.name == "latency" && whole {

@@ -62,8 +62,8 @@ type swiftRow struct {
 	Own *layoutRun `json:"neurolens"`
 }
 
-// setSwift sets a value of a configuration. The seed is a fact, as for NeuroLens's own runs: it says how a point was run,
-// not which point it is.
+// setSwift sets a value of a configuration. The seed is a fact, as for NeuroLens's own runs: it describes how a point was run, and does
+// not identify the point.
 func setSwift(r *schema.Run, name, text string) {
 	if name == "seed" {
 		foreign.SetFact(r, "runner.seed", foreign.Canonical(text))
@@ -101,7 +101,7 @@ func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r 
 // nothing else are distinguished by their order.
 func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
-	known := swiftKnown(in) // by what they say: their files
+	known := swiftKnown(in) // by content: their files
 	var summary struct {
 		Config map[string]foreign.Text `json:"config"`
 	}
@@ -134,7 +134,7 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 // key has all values of a result in a report, in canonical numbers.
 func (s *swiftRow) key() swiftRow {
 	k := *s
-	if k.Own != nil { // two that failed say the same
+	if k.Own != nil { // two failed results can be equal
 		k.Timestamp += " " + k.Own.RunID
 	}
 	k.Own = nil
@@ -150,13 +150,13 @@ const (
 	swiftFileBytes = 64 << 10
 )
 
-// swiftFolders are the folders near a report that may have the files of its configurations. NeuroLens writes reports into a folder beside
-// them, and the runs that are not ok into another.
+// swiftFolders are the folders near a report that may have the files of its configurations. NeuroLens writes reports into a folder next
+// to them, and the runs that are not ok into another.
 var swiftFolders = []string{
 	".", "benchmarks", "../benchmarks", "..", "failed", "../failed", "benchmarks/failed", "../benchmarks/failed",
 }
 
-// swiftKnown gives the results that have a file of their own near the report, with its path.
+// swiftKnown returns the results that have their own file near the report, with its path.
 func swiftKnown(in *foreign.Input) map[swiftRow]string {
 	known := map[swiftRow]string{}
 	for _, dir := range swiftFolders {

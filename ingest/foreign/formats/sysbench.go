@@ -30,7 +30,7 @@ type sysbenchReader struct {
 	out       *foreign.Output
 	command   string // the test of the command line that was seen last
 	version   string
-	where     string // of the line that a command's output begins with; empty outside of it
+	where     string // the first line of a command's output; empty outside of it
 	test      string
 	params    map[string]string
 	intervals *sysbenchIntervals
@@ -256,7 +256,7 @@ func (s *sysbenchReader) result(text string) {
 			continue
 		}
 		value := foreign.Number(m[1]).Finite(rate.unit)
-		if value == nil || *value == 0 && rate.metric != "throughput" { // what the test does not do
+		if value == nil || *value == 0 && rate.metric != "throughput" { // the test does not perform such operations
 			return
 		}
 		metric := foreign.Aggregate(rate.metric, rate.unit, schema.Summary{Mean: value})
@@ -329,7 +329,7 @@ func (s *sysbenchIntervals) fill(r *schema.Run) {
 			m.Name, m.Unit, m.Better, given = name, "ns", schema.BetterLower, "ms"
 		}
 		if !slices.ContainsFunc(m.Reals, func(v float64) bool { return v != 0 }) {
-			continue // what the test does not do
+			continue // the test does not perform such operations
 		}
 		foreign.Add(r, m, given)
 	}

@@ -14,13 +14,13 @@ func containsAll(columns, wanted []string) bool {
 
 // tables are tables of comma-separated values that may follow one another in a file, each below a heading.
 type tables struct {
-	heading func(names, record []string) bool        // whether a record is one; names are of the table so far, nil at first
-	begins  func(where string, names []string) error // reads a heading; nil: nothing is to be done
+	heading func(names, record []string) bool        // whether a record is a heading; names are the columns so far, nil at first
+	begins  func(where string, names []string) error // handles a heading; nil: nothing to do
 	fits    func(names, record []string) bool        // whether a record has a number of fields that is right; nil: one for each name
 	row     func(out *foreign.Output, where string, names, record []string) error
 }
 
-// read reads the rows of a file. One that does not fit, and one that row refuses, is refused by itself.
+// read reads the rows of a file. A row that does not fit, or that row refuses, is refused alone.
 func (t tables) read(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	var names []string

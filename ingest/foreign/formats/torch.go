@@ -93,7 +93,7 @@ func (k *kineto) take(e *event) error {
 	}
 	k.nothing, k.began = false, min(k.began, start)
 	if bytes.HasPrefix(e.Name, []byte(`"ProfilerStep#`)) {
-		if !bytes.HasPrefix(kind, []byte("gpu_")) { // which repeats the step, on the device
+		if !bytes.HasPrefix(kind, []byte("gpu_")) { // gpu_ events repeat the step on the device
 			k.latencies = append(k.latencies, took)
 		}
 		return nil
@@ -111,7 +111,7 @@ func (k *kineto) op(e *event, start, took int64) error {
 	var device jsontext.Value
 	if onDevice {
 		if device = e.arguments().Device; len(device) == 0 {
-			device = e.Process // which is the device, of what goes on there
+			device = e.Process // for events on a device, it is the device
 		}
 	}
 	k.key = append(append(append(append(append(k.key[:0], e.Category...), 0), e.Name...), 0), device...)
@@ -146,7 +146,7 @@ const (
 	placeHost place = iota
 	placeKernel
 	placeMemory // of a device: copies and sets
-	placeNotes  // on a device, which do no work
+	placeNotes  // notes on a device, which are no work
 )
 
 // placeOf returns the place of the events of a category. Older versions use other words.
@@ -197,10 +197,10 @@ type kinetoFacts struct {
 	} `json:"distributedInfo"`
 	Host    string         `json:"host_name" run:"Env.Hostname,Env.Machine"`
 	Runtime foreign.Number `json:"cuda_runtime_version"` // that PyTorch came with: 12040
-	Driver  foreign.Number `json:"cuda_driver_version"`  // that the driver is for
+	Driver  foreign.Number `json:"cuda_driver_version"`  // the CUDA version that the driver supports
 	Base    foreign.Number `json:"baseTimeNanoseconds"`  // ns since 1970 of the trace's zero
 
-	// What the profiler recorded, which costs time.
+	// Recorded details, which cost time.
 	Shapes  foreign.Text `json:"record_shapes" fact:"profiler.record_shapes"`
 	Memory  foreign.Text `json:"profile_memory" fact:"profiler.profile_memory"`
 	Stack   foreign.Text `json:"with_stack" fact:"profiler.with_stack"`

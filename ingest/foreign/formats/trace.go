@@ -52,7 +52,7 @@ func eachEvent(j *foreign.JSON, out *foreign.Output, take func(*event) error) er
 
 var errNoObject = errors.New("the event is not an object")
 
-// eventArguments are the arguments of an event, as far as they are read.
+// eventArguments are the arguments of an event that are read.
 type eventArguments struct {
 	Device   jsontext.Value `json:"device"`
 	Op       jsontext.Value `json:"op_name"`
@@ -62,7 +62,7 @@ type eventArguments struct {
 func (e *event) arguments() *eventArguments {
 	a := &e.read
 	a.Device, a.Op, a.Provider = a.Device[:0], a.Op[:0], a.Provider[:0]
-	_ = foreign.Decode(e.Args, a) // a value of another kind has none
+	_ = foreign.Decode(e.Args, a) // a value of another kind has no arguments
 	return a
 }
 
@@ -78,7 +78,7 @@ func unquoted(text jsontext.Value) (s string) {
 // since a trace's own zero.
 const longest = 1 << 62
 
-// traceNanoseconds reads a time in µs, as traces have it, with up to three decimal places.
+// traceNanoseconds reads a time in µs, the unit of traces, with up to three decimal places.
 func traceNanoseconds(text []byte) (int64, error) {
 	if ns, ok := decimal(text); ok {
 		return ns, nil
@@ -164,8 +164,8 @@ type opTotal struct {
 
 func newOps() *ops { return &ops{keys: map[string]*opTotal{}, room: maxNames} }
 
-// find gives the total of a key, and makes a new one with the function named if there is none. It gives nil if there is
-// no room for a new one.
+// find returns the total of a key, and makes a new one with the function named if there is none. It returns nil if there is no room for
+// a new one.
 func (o *ops) find(key []byte, named func() opKey) *opTotal {
 	if t := o.keys[string(key)]; t != nil {
 		return t
@@ -180,7 +180,7 @@ func (o *ops) find(key []byte, named func() opKey) *opTotal {
 	return t
 }
 
-// add counts calls that began at a time and took so long together.
+// add counts calls that began at a time and have the given total duration.
 func (t *opTotal) add(start, duration, calls int64) error {
 	if duration < 0 || calls < 0 {
 		return fmt.Errorf("%d ns for %d calls is not a duration", duration, calls)
@@ -217,7 +217,7 @@ const (
 	memoryTime = "memory_time"
 )
 
-// noKernels warns of a profile without kernels: they were not traced, or the process ran none.
+// noKernels adds a warning to a profile without kernels: they were not traced, or the process ran none.
 func noKernels(out *foreign.Output, r *schema.Run, has bool) {
 	if has {
 		return

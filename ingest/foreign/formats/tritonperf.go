@@ -28,7 +28,7 @@ var tritonPerfReport = foreign.Format{
 	Read: readTritonPerfReport,
 }
 
-// tritonTable says what the columns of a report are: first axes, then providers.
+// tritonTable describes the columns of a report: first axes, then providers.
 type tritonTable struct {
 	plot      string
 	axes      []string
@@ -54,7 +54,7 @@ var (
 	tritonUnit   = regexp.MustCompile(`^(.*?)\s*\(([^()]*)\)$`)
 )
 
-// tritonUnits are the units of labels, as they are written in examples.
+// tritonUnits are the units of labels, as written in examples.
 var tritonUnits = map[string]struct{ metric, unit string }{
 	"gb/s": {"bandwidth", "GB/s"}, "gbps": {"bandwidth", "GB/s"}, "tb/s": {"bandwidth", "TB/s"},
 	"tflops": {"compute", "Tflop/s"}, "tflop/s": {"compute", "Tflop/s"}, "tflops/s": {"compute", "Tflop/s"}, "gflops": {"compute", "Gflop/s"},
@@ -77,9 +77,8 @@ func hasTritonUnit(name string) bool {
 // maxTritonColumns is larger than the number of lines of any plot.
 const maxTritonColumns = 1000
 
-// tritonColumns finds out, by the beginning of a file, what the columns are, or gives nil if it is not a report. All
-// numbers have equally many decimals. A column with only whole numbers is an axis, up to the first column that has
-// others.
+// tritonColumns determines the columns from the beginning of a file, or returns nil if it is not a report. All numbers have equally many
+// decimals. A column with only whole numbers is an axis, up to the first column that has others.
 func tritonColumns(h *foreign.Head) *tritonTable {
 	text := h.Bytes
 	if !h.Whole {

@@ -202,7 +202,7 @@ var trtexecLog = foreign.Format{
 
 var (
 	trtMarks   = regexp.MustCompile(`(?m)^[^\[&\n]{0,60}&&&& [A-Z]+ TensorRT\.trtexec|\[I\] === (?:Model|Build|Inference|Reporting) Options ===|\[I\] === Performance summary ===`)
-	trtStamp   = regexp.MustCompile(`^[^\[&]{1,60}(&&&& |\[\d\d/\d\d/\d{4}-|\[[VIWEF]\] )`) // by what ran trtexec, before its own
+	trtStamp   = regexp.MustCompile(`^[^\[&]{1,60}(&&&& |\[\d\d/\d\d/\d{4}-|\[[VIWEF]\] )`) // of the program that ran trtexec
 	trtPrefix  = regexp.MustCompile(`^(?:\[(\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d)\] )?\[([VIWEF])\] ?`)
 	trtOutcome = regexp.MustCompile(`^&&&& (RUNNING|PASSED|FAILED|WAIVED) TensorRT\.trtexec(?: \[TensorRT v(\d+)\])?.*? # (.*)$`)
 	trtSection = regexp.MustCompile(`^=== (.*) ===$`)
@@ -264,8 +264,8 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 	return ended
 }
 
-// logOf finds the log of the launch that wrote a file with the results of a flag: the log itself, which names the file,
-// or what TREx kept of it. It is nil if there is neither.
+// logOf finds the log of the launch that wrote a file with the results of a flag: the log itself, which names the file, or the part that
+// TREx kept of it. It is nil if there is neither.
 func logOf(in *foreign.Input, flag string) *trtLog {
 	if l := logBeside(in, flag); l != nil {
 		return l
@@ -446,7 +446,7 @@ func (l *trtLog) flag(name string) string {
 
 var trtWarmUp = regexp.MustCompile(`\(\+ (\S+?) ?ms warm up\)`)
 
-// option reads an option of the log, as trtexec took it.
+// option reads an option of the log, in the syntax of trtexec.
 func (l *trtLog) option(name, value string) {
 	switch name {
 	case "Duration":
@@ -535,8 +535,8 @@ func (l *trtLog) setCommand(r *schema.Run) {
 	}
 }
 
-// setOptions makes parameters from the options, if the log has no command: those that differ from their defaults, under
-// the names of their flags.
+// setOptions makes parameters from the options, if the log has no command: the options that differ from their defaults, under the names
+// of their flags.
 func (l *trtLog) setOptions(r *schema.Run) {
 	o := l.options
 	r.Model = baseName(cmp.Or(o["Model"], o["Load engine"]))
@@ -588,8 +588,8 @@ func (l *trtLog) setPrecision(r *schema.Run) {
 	foreign.SetParam(r, "precision", strings.Join(words, "+"))
 }
 
-// trexMetadata are the formats of TREx, which runs trtexec and writes the content of its log into files:
-// X.profile.metadata.json, next to X.timing.json and X.profile.json, and X.build.metadata.json.
+// trexMetadata are the formats of TREx, which runs trtexec and writes the content of its log into files: X.profile.metadata.json, next
+// to X.timing.json and X.profile.json, and X.build.metadata.json.
 var trexMetadata = []foreign.Format{
 	{
 		Name:  "trtexec-metadata",

@@ -114,9 +114,8 @@ var vllmConfigured = map[string]bool{
 	"dataset_name": true, "ramp_up_strategy": true, "ramp_up_start_rps": true, "ramp_up_end_rps": true,
 }
 
-// vllmPoint sets what was measured. Unknown values belong to the user: those of --metadata, which come before the request
-// rate, and the axes of a sweep, which come after the number of the run. Unknown numbers among the results are new
-// results.
+// vllmPoint sets the point. Unknown values belong to the user: the values of --metadata, which come before the request rate, and the
+// axes of a sweep, which come after the number of the run. Unknown numbers among the results are new results.
 func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 	results, sweep := false, s.isSortedSweep()
 	var unknown []string
@@ -240,13 +239,13 @@ func (s *served) emitVLLM(in *foreign.Input, out *foreign.Output, where string) 
 	})
 }
 
-// The members that say when a benchmark began and ended, in Unix seconds, since 2026.
+// The members with the start and the end of a benchmark, in Unix seconds, since 2026.
 const (
 	servedBegan = "benchmark_start_time_unix"
 	servedEnded = "benchmark_end_time_unix"
 )
 
-// setStart sets when the benchmark began. The date, which is the start of the run so far, is when it ended.
+// setStart sets the start of the benchmark. The date, which is the start of the run so far, is its end.
 func (s *served) setStart(r *schema.Run) {
 	for _, name := range []string{servedBegan, servedEnded} { // where members are sorted, earlier versions took them for parameters
 		delete(r.Params, name)

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// CopyFile copies a file of a store to another store, under the same name. The copy is complete and fsynced before it has
-// the name; the caller has to fsync the directory. If the name exists, it is already that file.
+// CopyFile copies a file of a store to another store, under the same name. The copy is complete and fsynced before it has the name; the
+// caller has to fsync the directory. If the name exists, it is already that file.
 func CopyFile(from fs.FS, into Files, name string) error { return CopyAs(from, name, into, name) }
 
 // CopyAs is CopyFile to another name.

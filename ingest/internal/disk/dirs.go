@@ -16,8 +16,8 @@ func SyncDir(f Files, name string) error {
 	return cmp.Or(dir.Sync(), dir.Close())
 }
 
-// MakeDirs creates a directory and its parents, durably: it also fsyncs those that another process created, which may
-// have died before its fsync. Nothing is put into a directory before that, so a directory that is not empty is durable.
+// MakeDirs creates a directory and its parents, durably: it also fsyncs directories that another process created, which may have died
+// before its fsync. Nothing is put into a directory before that, so a directory that is not empty is durable.
 func MakeDirs(f Files, dir string) error {
 	if isOccupied(f, dir) {
 		return nil

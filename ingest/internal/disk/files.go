@@ -36,7 +36,7 @@ func NoLinks(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// Exists reports whether a name exists. The error says why that is not known.
+// Exists reports whether a name exists. It returns an error if that is unknown.
 func Exists(f fs.FS, name string) (bool, error) {
 	_, err := fs.Stat(f, name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,8 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// QuarantineDir is the directory of a store in which a repair sets damaged files aside, under their old paths. No reader
-// opens it.
+// QuarantineDir is the directory of a store into which a repair moves damaged files, under their old paths. No reader opens it.
 const QuarantineDir = "quarantine"
 
 // Kind is the kind of a file in a store, by its name alone.
@@ -33,10 +32,10 @@ const (
 	KindEvent
 	KindArtifact
 	KindAside  // in TrashDir or QuarantineDir
-	KindBroken // not what its name promises: a link, a pipe, a directory with the name of a file
+	KindBroken // a wrong type of file for its name: a link, a pipe, a directory with the name of a file
 )
 
-// StoreFile is a file of a store, with what its name says.
+// StoreFile is a file of a store, with the information in its name.
 type StoreFile struct {
 	Path   string
 	Zone   string // the first element of the path

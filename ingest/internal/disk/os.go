@@ -17,7 +17,7 @@ type OS struct {
 	schema.Dir // absolute, so a later change of the working directory has no effect
 }
 
-// NewOS gives the files below a directory, which may not exist yet.
+// NewOS returns the files below a directory, which may not exist yet.
 func NewOS(dir string) (OS, error) {
 	root, err := filepath.Abs(dir)
 	if err != nil {
@@ -99,7 +99,7 @@ func (f OS) both(from, to string, do func(from, to string) error) error {
 	})
 }
 
-// Writable reports whether files can be created in a directory, as far as permissions show it.
+// Writable reports whether files can be created in a directory, according to its permissions.
 func (f OS) Writable(name string) error {
 	const writeAndSearch = 0o3
 	dir, err := f.DirPath(name)
@@ -112,8 +112,8 @@ func (f OS) Writable(name string) error {
 	return nil
 }
 
-// Lock waits until nobody else has the lock of the store, and takes it. It is a lock on the header file, which nobody
-// writes. A process that dies releases it. If the file system has no locks, Lock does nothing.
+// Lock waits until no other process has the lock of the store, and takes it. It is a lock on the header file, which is never written. A
+// process that dies releases it. If the file system has no locks, Lock does nothing.
 func (f OS) Lock(ctx context.Context) (unlock func(), err error) {
 	opened, err := f.OpenToLock(schema.HeaderFile)
 	if err != nil {

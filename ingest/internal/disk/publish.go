@@ -11,11 +11,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TempSuffix is the ending of files that are being written. It must differ from that of finished files, because one
-// incomplete file makes the glob of a reader fail as a whole.
+// TempSuffix is the suffix of files that are being written. It must differ from the suffix of finished files, because one incomplete
+// file makes the glob of a reader fail as a whole.
 const TempSuffix = ".part"
 
-// TempAge is the age at which the writer of a temporary file is taken for dead.
+// TempAge is the age of a temporary file from which on its writer is considered dead.
 const TempAge = 24 * time.Hour
 
 // Publish creates a file that is complete from the moment it has its name. It fails with fs.ErrExist if the name exists.
@@ -92,7 +92,7 @@ func (t *Temp) FillWith(write func(io.Writer) error) error {
 	return err
 }
 
-// Place gives a temporary file its name. It fails with fs.ErrExist if the name exists.
+// Place renames a temporary file to its final name. It fails with fs.ErrExist if the name exists.
 func Place(f Files, temp, name string) error {
 	err := f.Link(temp, name)
 	if errors.Is(err, fs.ErrExist) && SameFile(f, temp, name) { // a network file system lost the answer to the link
@@ -101,9 +101,8 @@ func Place(f Files, temp, name string) error {
 	if err == nil || !NoLinks(err) {
 		return err
 	}
-	// Without hard links, a rename has to do, and it would replace an existing file. Names with a ULID do not collide, and
-	// in a claim only one process works. If two processes create a store at the same instant, before it has any run, the
-	// later header stays.
+	// Without hard links, it uses a rename, which would replace an existing file. Names with a ULID do not collide, and in a claim only
+	// one process works. If two processes create a store at the same instant, before it has any run, the later header stays.
 	switch _, err := fs.Stat(f, name); {
 	case err == nil:
 		return &fs.PathError{Op: "rename", Path: name, Err: fs.ErrExist}
@@ -130,8 +129,7 @@ func RemoveOldTemps(f Files, now time.Time) {
 	}
 }
 
-// PlaceDurably gives a finished temporary file a name that nobody else uses, creates the folder for it, and makes the
-// name durable.
+// PlaceDurably renames a finished temporary file to a unique name, creates the folder for it, and makes the name durable.
 func PlaceDurably(f Files, temp, name string) error {
 	if err := MakeDirs(f, path.Dir(name)); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sizes are files of which a directory is read with the sizes of its entries, for Size. The kernel finds a file by its name in an open
-// directory in two thirds of the time that it takes by the whole path, which counts where there are very many.
+// Sizes are files whose directories are read with the sizes of their entries, for Size. The kernel finds a file by its name in an open
+// directory in two thirds of the time that it takes by the whole path, which matters for very many files.
 type Sizes struct{ OS }
 
 // ReadDir reads a directory, in no order.
@@ -26,14 +26,14 @@ func (f Sizes) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, errors.Join(err, dir.Close())
 }
 
-// sized is an entry of a directory with its size, in bytes, or the error of asking for it.
+// sized is an entry of a directory with its size, in bytes, or the error of reading the size.
 type sized struct {
 	fs.DirEntry
 	bytes int64
 	err   error
 }
 
-// measure replaces the entries of an open directory, but for directories in it, by sized ones.
+// measure replaces the entries of an open directory, except for directories in it, by sized ones.
 func measure(dir *os.File, entries []fs.DirEntry) {
 	all := make([]sized, len(entries))
 	at := int(dir.Fd())

@@ -17,8 +17,8 @@ import (
 // skipped.
 func Walk(f fs.FS, each func(StoreFile) error) error { return walker{files: f, each: each}.walk() }
 
-// WalkAtOnce is Walk with several folders of a zone at the same time, each by one of so many workers, from 0. It does not enter folders that
-// are known. It is quicker where most of the time is spent in the file system, and follows no order.
+// WalkAtOnce walks a store as Walk does, with several folders of a zone at the same time, each by one of the workers, numbered from 0.
+// It does not enter folders that are known. It is faster if most of the time is spent in the file system, and follows no order.
 func WalkAtOnce(f fs.FS, workers int, known func(worker int, dir StoreFile) bool, each func(worker int, file StoreFile) error) error {
 	var folders []StoreFile
 	w := walker{f, func(file StoreFile) error { return each(0, file) }, func(dir StoreFile) error {
@@ -82,7 +82,7 @@ func (w walker) walk() error {
 	return nil
 }
 
-// WalkZone is Walk of one directory of a store.
+// WalkZone walks one directory of a store as Walk does.
 func WalkZone(f fs.FS, zone string, each func(StoreFile) error) error {
 	return walker{files: f, each: each}.zone(zone)
 }
@@ -158,7 +158,7 @@ func (s *StoreFile) as(k Kind) StoreFile {
 // isZone reports whether it has the name of a directory of a store.
 func (s *StoreFile) isZone() bool { return slices.Contains(Zones, s.Path) }
 
-// expected reports whether readers take a file of that name for a part of the store.
+// expected reports whether readers treat a file of that name as a part of the store.
 func (s *StoreFile) expected() bool {
 	switch s.Kind {
 	case KindTemp:
@@ -171,7 +171,7 @@ func (s *StoreFile) expected() bool {
 
 func isLink(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 }
 
-// IsOfTable reports whether the files of a zone are those of a table, which notebooks read with a glob.
+// IsOfTable reports whether the files of a zone are files of a table, which notebooks read with a glob.
 func IsOfTable(zone string) bool {
 	return zone == schema.RunsDir || zone == schema.SamplesDir || zone == schema.OpsDir
 }

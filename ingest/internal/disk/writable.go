@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CheckWritable returns why nothing can be written into a store, as far as that is known without trying.
+// CheckWritable returns the reason why a store is not writable, if it can be determined without trying.
 func CheckWritable(files Files) error {
 	for _, zone := range []string{schema.TmpDir, schema.LiveDir} {
 		err := files.Writable(zone)

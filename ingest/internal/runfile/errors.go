@@ -40,7 +40,7 @@ func AboutContent(err error) bool {
 	return errors.Is(err, schema.ErrDamaged) || errors.Is(err, table.ErrNewer)
 }
 
-// ProblemText returns the text of an error without the words that say that there is damage.
+// ProblemText returns the text of an error without the words of schema.ErrDamaged.
 func ProblemText(err error) string {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		err = named.Err // the finding has its path

@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// AppendEvent gives an event an id and a time, and writes it. When it returns without error, the event is on disk. It applies
-// after all events that existed when it began, whatever the clock says.
+// AppendEvent sets the id and the time of an event, and writes it. When it returns without error, the event is on disk. It applies after
+// all events that existed when it began, regardless of the clock.
 func AppendEvent(f disk.Files, e schema.Event, now time.Time) (schema.Event, error) {
 	last, err := lastEvent(f)
 	if err != nil {
@@ -90,7 +90,7 @@ func WriteRowEvents(f disk.Files, kind schema.EventKind, t *schema.Table, runs [
 	return nil
 }
 
-// WriteAbsentEvent writes an event that runs which events remove may be in no file, unless one says so already.
+// WriteAbsentEvent writes an event that the store's files may lack runs which events remove, unless there is such an event already.
 func WriteAbsentEvent(f disk.Files) error {
 	if said, _ := MayLackRemoved(f); said {
 		return nil

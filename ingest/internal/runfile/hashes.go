@@ -53,7 +53,7 @@ func openChecked(f fs.FS, name string) (checkedFile, error) {
 	return c, nil
 }
 
-// keep reads a small file into memory and closes it. If that fails, it stays open, and who reads it finds out why.
+// keep reads a small file into memory and closes it. If that fails, it stays open, and its reader gets the error.
 func (c *checkedFile) keep() {
 	if c.size > wholeSize {
 		return

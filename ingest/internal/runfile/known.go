@@ -13,9 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// Digests gives the digests of those runs, ascending, that are in sealed files. The names of the files say which of them
-// can contain a run, so that few are opened. Runs that are found are on disk, even if their sealer died before its last
-// fsync.
+// Digests returns the digests of the runs, ascending, that are in sealed files. The names of the files determine which of them can
+// contain a run, so that few are opened. Runs that are found are on disk, even if their sealer died before its last fsync.
 func Digests(f disk.Files, runs []schema.ULID) (map[schema.ULID]string, error) {
 	known := map[schema.ULID]string{}
 	near, err := Near(f, runs)
@@ -37,7 +36,7 @@ func Digests(f disk.Files, runs []schema.ULID) (map[schema.ULID]string, error) {
 	return known, nil
 }
 
-// Near lists the sealed files whose time range includes that of one of the runs, ascending.
+// Near lists the sealed files whose time range includes the time of one of the runs, ascending.
 func Near(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	if len(runs) == 0 {
 		return nil, nil
@@ -61,8 +60,8 @@ func Near(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	return all, nil
 }
 
-// sealedOf lists the sealed files of a folder whose time range includes that of one of the runs, ascending. For all
-// others it compares only the letters for the times, which are in the order of the times.
+// sealedOf lists the sealed files of a folder whose time range includes the time of one of the runs, ascending. For all others it
+// compares only the letters for the times, which are in the order of the times.
 func sealedOf(f fs.FS, folder string, runs []schema.ULID) ([]schema.SealedFile, error) {
 	names, err := namesIn(f, path.Join(schema.RunsDir, folder))
 	if err != nil {
@@ -115,7 +114,7 @@ func overlaps(f schema.SealedFile, runs []schema.ULID) bool {
 	return at < len(runs) && runs[at].Time().UnixMilli() <= f.Last
 }
 
-// ReadDigests adds the digests of those runs, ascending, that a sealed file has.
+// ReadDigests adds the digests of the runs, ascending, that a sealed file has.
 func ReadDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known map[schema.ULID]string) error {
 	return EachDigest(f, sealed, func(run schema.ULID, digest string) {
 		if _, wanted := slices.BinarySearchFunc(runs, run, schema.ULID.Compare); wanted {
@@ -149,7 +148,7 @@ func EachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []
 	return eachRowIn(f, sealed.Path(schema.RunsDir), columns, do)
 }
 
-// eachRowIn is EachRow for the file of that name.
+// eachRowIn implements EachRow for the file of that name.
 func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -181,7 +180,7 @@ func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error)
 	}
 }
 
-// Columns of runs that are looked at.
+// Columns of runs that are read.
 const (
 	RunIDColumn  = "run_id"
 	DigestColumn = "digest"

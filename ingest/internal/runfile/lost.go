@@ -16,7 +16,7 @@ func ReadLost(f fs.FS) Lost {
 	return schema.Annotate(eventsOf(f, schema.EventLost, schema.EventFound)).Lost
 }
 
-// ReadPruned gives the times at which artifacts were pruned, by their hashes.
+// ReadPruned returns the times at which artifacts were pruned, by their hashes.
 func ReadPruned(f fs.FS) map[string]time.Time {
 	return schema.PrunedArtifacts(eventsOf(f, schema.EventPrune))
 }

@@ -36,7 +36,7 @@ func Overlapping(files []schema.SealedFile) int {
 	return peak
 }
 
-// Batches divides files so that each part fits into memory, or has two files. It gives the length of each part.
+// Batches divides files so that each part fits into memory, or has two files. It returns the length of each part.
 func Batches(files []schema.SealedFile, memory int) []int {
 	var lengths []int
 	length, size := 0, 0

@@ -42,7 +42,7 @@ func (s *SealedRuns) begin() error {
 	s.open = map[*schema.Table]*TableRows{}
 	there := map[*schema.Table]checkedFile{}
 	defer func() {
-		for _, file := range there { // those that were not opened
+		for _, file := range there { // files that were not opened
 			_ = file.close()
 		}
 	}()
@@ -71,7 +71,7 @@ func (s *SealedRuns) begin() error {
 	return nil
 }
 
-// Next gives the next run. An error about a damaged file, or about one that lacks rows, names it.
+// Next returns the next run. An error about a damaged file, or about one that lacks rows, names it.
 func (s *SealedRuns) Next() (*table.Live, error) {
 	if s.open == nil {
 		if err := s.begin(); err != nil {

@@ -44,7 +44,7 @@ func sameScalar(a, b any) bool {
 	return a == b || real && also && math.IsNaN(x) && math.IsNaN(y)
 }
 
-// sameInstant reports whether the time in a run's id is that of its start, or 0 if that is unknown.
+// sameInstant reports whether the time in a run's id equals its start, or 0 if that is unknown.
 func sameInstant(id schema.ULID, started any) bool {
 	at, known := started.(time.Time)
 	if !known {

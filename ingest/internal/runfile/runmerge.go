@@ -89,7 +89,7 @@ func (h runHeap) Len() int           { return len(h) }
 func (h runHeap) Less(i, j int) bool { return strings.Compare(h[i].id, h[j].id) < 0 }
 func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
-// Push adds at the end, and Pop takes from there: they are those of heap.Interface.
+// Push and Pop implement heap.Interface: Push adds at the end, and Pop removes from there.
 func (h *runHeap) Push(x any) {
 	in, _ := x.(*runInput)
 	*h = append(*h, in)

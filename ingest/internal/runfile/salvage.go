@@ -11,10 +11,9 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// Salvager reads what is intact in a damaged sealed file, in ascending order of the runs. It keeps every row whose file
-// matches its hash or whose page matches its checksum. A run with all its rows matches its digest. A run that does not
-// match is kept, with its remaining rows, if the file of its samples or ops is damaged or missing; all others are left
-// out.
+// Salvager reads the intact rows of a damaged sealed file, in ascending order of the runs. It keeps every row whose file matches its
+// hash or whose page matches its checksum. A run with all its rows matches its digest. A run that does not match is kept, with its
+// remaining rows, if the file of its samples or ops is damaged or missing; all others are left out.
 type Salvager struct {
 	fsys   fs.FS
 	sealed schema.SealedFile
@@ -68,7 +67,7 @@ func (s *Salvager) Close() {
 	s.packed.close()
 }
 
-// Next gives the next run, and io.EOF after the last. Other errors are those of the file system.
+// Next returns the next run, and io.EOF after the last. Other errors come from the file system.
 func (s *Salvager) Next() (Salvaged, error) {
 	runs := s.parts[schema.Runs]
 	for runs.row != nil {
@@ -93,7 +92,7 @@ func (s *Salvager) Next() (Salvaged, error) {
 	return Salvaged{}, io.EOF
 }
 
-// count counts a run, and what it loses now.
+// count counts a run, and its newly lost rows.
 func (s *Salvager) count(r *Salvaged) {
 	s.Kept++
 	for _, t := range r.Lost {
@@ -108,7 +107,7 @@ func (s *Salvager) count(r *Salvaged) {
 	}
 }
 
-// judge finds out which rows of a run are lost, and reports whether the rest can be trusted.
+// judge determines which rows of a run are lost, and reports whether the rest can be trusted.
 func (s *Salvager) judge(r *Salvaged) bool {
 	id, err := schema.ParseULID(r.RunID)
 	late := s.sealed.ID != (schema.ULID{}) && id.Time().After(s.sealed.ID.Time())
@@ -149,7 +148,7 @@ func (r *Salvaged) keepTrusted() {
 // Lacks reports whether the file of a table is missing.
 func (s *Salvager) Lacks(t *schema.Table) bool { return s.parts[t].absent }
 
-// Damages gives what is wrong with the files, those of runs last.
+// Damages returns the errors of the files, errors of the file of runs last.
 func (s *Salvager) Damages() (all []error) {
 	for _, t := range Tables {
 		part := s.parts[t]
@@ -216,9 +215,8 @@ func (s *Salvager) usePack(runs *salvagePart) error {
 	return nil
 }
 
-// packedIDs gives the runs of the sealed file that a pack has: those of its time that are in none of the other files that
-// the pack covers. There are none if the pack does not cover this file. Errors that are refusable are about the content
-// of a file.
+// packedIDs returns the runs of the sealed file that a pack has: runs of its time that are in none of the other files that the pack
+// covers. There are none if the pack does not cover this file. Errors that are refusable are about the content of a file.
 func (s *Salvager) packedIDs(pack schema.SealedFile) (map[schema.ULID]bool, error) {
 	covers, err := schema.PackCovers(s.fsys, pack)
 	if err != nil || !slices.Contains(covers, s.sealed.ID) {
@@ -315,7 +313,7 @@ func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 		p.absent = true
 		return p, nil
 	}
-	if at, ok := errors.AsType[*fs.PathError](err); !errors.Is(err, schema.ErrDamaged) || ok && at.Path != name { // a directory that is none
+	if at, ok := errors.AsType[*fs.PathError](err); !errors.Is(err, schema.ErrDamaged) || ok && at.Path != name { // a file, not a directory
 		return nil, InFile(name, err)
 	}
 	p.damage = InFile(name, err)
@@ -381,7 +379,7 @@ func (p *salvagePart) runID() string {
 	return id
 }
 
-// of gives the rows of a run, and skips those of earlier runs.
+// of returns the rows of a run, and skips rows of earlier runs.
 func (p *salvagePart) of(run string) (rows [][]any, err error) {
 	for p.row != nil && p.runID() <= run {
 		if p.runID() == run {

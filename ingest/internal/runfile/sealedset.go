@@ -13,8 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// Tables are the tables of a sealed file in the order in which they are linked: when a run is in the table of runs, the
-// rest of it is there.
+// Tables are the tables of a sealed file in the order in which they are linked: when a run is in the table of runs, the rest of it
+// exists.
 var Tables = [...]*schema.Table{schema.Samples, schema.Ops, schema.Runs}
 
 // Set is a set of files that become one sealed file, while they are written: one for each table that has rows.
@@ -45,7 +45,7 @@ func (s *Set) Write(t *schema.Table, row []any) error {
 	return w.Write(row)
 }
 
-// Writer is that of the file of a table, for rows that are not values yet; see Write.
+// Writer returns the writer of the file of a table, for rows that are not values yet; see Write.
 func (s *Set) Writer(t *schema.Table) (*table.Writer, error) {
 	if out := s.outs[t]; out != nil {
 		return out.writer, nil
@@ -69,7 +69,7 @@ func (s *Set) Finish() error {
 	return nil
 }
 
-// FinishTable is Finish for the file of one table. Files of several tables may be written and finished at the same time, once
+// FinishTable finishes the file of one table, as Finish does. Files of several tables may be written and finished at the same time, once
 // each has its Writer.
 func (s *Set) FinishTable(t *schema.Table) error {
 	out := s.outs[t]
@@ -82,8 +82,8 @@ func (s *Set) FinishTable(t *schema.Table) error {
 	return err
 }
 
-// Publish gives the files their names in the store and makes them durable, those of runs last: this is the commit. If a
-// name exists, it was committed before. If a file is gone, the error wraps fs.ErrNotExist.
+// Publish names the files in the store and makes them durable, the file of runs last: this is the commit. If a name exists, it was
+// committed before. If a file is gone, the error wraps fs.ErrNotExist.
 func (s *Set) Publish(f schema.SealedFile) error {
 	for _, t := range Tables {
 		if s.outs[t] == nil {

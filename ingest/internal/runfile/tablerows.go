@@ -52,7 +52,7 @@ func (r *TableRows) Close() {
 	_ = r.file.close()
 }
 
-// RunID is that of the next row, or empty at the end.
+// RunID returns the run of the next row, or an empty text at the end.
 func (r *TableRows) RunID() string {
 	if r.Row == nil {
 		return ""
@@ -94,7 +94,7 @@ func lessKey(a, b any) bool {
 	return ok && also && m < n
 }
 
-// of gives the rows of a run. It fails if there are rows of an earlier run, because that run is not in the file of runs.
+// of returns the rows of a run. It fails if there are rows of an earlier run, because that run is not in the file of runs.
 func (r *TableRows) of(run string) ([][]any, error) {
 	if r == nil {
 		return nil, nil

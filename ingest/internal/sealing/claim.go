@@ -58,8 +58,7 @@ func (s *Sealer) makeClaim(c schema.Claim) error {
 	return s.sign(c)
 }
 
-// sign records that this process owns the claim. The name need not be durable, because after a power cut it means
-// nothing.
+// sign records that this process owns the claim. The name need not be durable, because after a power cut it has no meaning.
 func (s *Sealer) sign(c schema.Claim) error {
 	text, err := Self(s.HostID, time.Now()).Encode()
 	if err != nil {
@@ -67,7 +66,7 @@ func (s *Sealer) sign(c schema.Claim) error {
 	}
 	name := path.Join(c.Path(), schema.OwnerFile)
 	err = disk.Publish(s.Files, name, text)
-	if errors.Is(err, fs.ErrExist) { // that of the former owner
+	if errors.Is(err, fs.ErrExist) { // the name of the former owner
 		if err = s.Files.Remove(name); err == nil {
 			err = disk.Publish(s.Files, name, text)
 		}
@@ -102,8 +101,8 @@ func (s *Sealer) forget(c schema.Claim) {
 	s.claims = slices.DeleteFunc(s.claims, func(mine schema.Claim) bool { return mine == c })
 }
 
-// Abandoned reports whether nobody works on a segment or a claim any more: its owner is dead, or nothing in it changed
-// for a long time.
+// Abandoned reports whether no process works on a segment or a claim any more: its owner is dead, or nothing in it changed for a long
+// time.
 func (s *Sealer) Abandoned(dir string) (bool, error) {
 	if o, err := ReadOwner(s.Files, dir); err == nil && s.Rules.Dead(o) {
 		return true, nil

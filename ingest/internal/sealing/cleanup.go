@@ -38,8 +38,8 @@ func (s *Sealer) Finished(c schema.Claim) (bool, time.Time, error) {
 	return true, info.ModTime(), nil
 }
 
-// RemoveFinished removes the claims whose grace period is over. Unlike Tidy it seals nothing. What fails is left to the next
-// writer that appends runs, which reports it.
+// RemoveFinished removes the claims whose grace period is over. Unlike Tidy it seals nothing. Failures are left to the next writer that
+// appends runs, which reports them.
 func (s *Sealer) RemoveFinished() {
 	claims, err := disk.ListClaims(s.Files)
 	if err != nil {
@@ -88,10 +88,10 @@ func (s *Sealer) removeFinished(c schema.Claim) error {
 	return nil
 }
 
-// rescue links the runs that the plan of a claim does not name back into LiveDir. These are runs that are damaged or have
-// a later format, and runs that came into the claim after it was listed, because their writer had looked up the segment
-// just before it was moved. The new segment has the id of the claim, so that a second attempt finds the runs already
-// rescued. As long as the claim exists, nobody seals that segment.
+// rescue links the runs that the plan of a claim does not name back into LiveDir. These are runs that are damaged or have a later
+// format, and runs that came into the claim after it was listed, because their writer had looked up the segment just before it was
+// moved. The new segment has the id of the claim, so that a second attempt finds the runs already rescued. As long as the claim exists,
+// no process seals that segment.
 func (s *Sealer) rescue(c schema.Claim) error {
 	plan, err := schema.ReadPlan(s.Files, c)
 	if err != nil {

@@ -62,7 +62,7 @@ func covering(packs []eventPack, pack eventPack) *eventPack {
 	return nil
 }
 
-// listed gives the ids of those names in a directory that can be parsed, ascending.
+// listed returns the ids of the names in a directory that can be parsed, ascending.
 func listed(f fs.FS, dir string, parse func(string) (schema.ULID, error)) ([]schema.ULID, error) {
 	entries, err := fs.ReadDir(f, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

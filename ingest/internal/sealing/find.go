@@ -11,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// Find looks for a run whose append failed after it may have got its name: its segment may be in a claim by now, or
-// sealed. It fails if a different run with this id exists. A run that is found is on disk.
+// Find searches for a run whose append failed after it may have got its name: its segment may be in a claim by now, or sealed. It fails
+// if a different run with this id exists. A run that is found is on disk.
 func (s *Sealer) Find(run schema.ULID, content []byte) (bool, error) {
 	want, err := table.ReadLive(content)
 	if err != nil {

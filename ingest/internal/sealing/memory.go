@@ -12,7 +12,7 @@ import (
 // with more samples took longer to measure than their files to be read again.
 const maxMemory = 8 << 20
 
-// memory has runs that this process has appended and not sealed yet, so that nobody has to decode their files.
+// memory caches runs that this process has appended and not sealed yet, so that their files need not be decoded.
 type memory struct {
 	runs map[schema.ULID]remembered
 	size int // of the runs together, in B
@@ -25,9 +25,9 @@ type remembered struct {
 	size int // in B
 }
 
-// Copy begins to copy a run that is being appended, if there is room, so that nobody has to decode its file. content is
-// its file. The copy is made while the file is written, which is mostly waiting. Neither may change before copied returns. It keeps the copy
-// if the run was acknowledged.
+// Copy begins to copy a run that is being appended, if there is room, so that its file need not be decoded. content is its file. The
+// copy is made while the file is written, which is mostly waiting. Neither may change before copied returns. It keeps the copy if the
+// run was acknowledged.
 func (s *Sealer) Copy(id schema.ULID, content []byte, run *schema.Run, digest string) (copied func(acknowledged bool)) {
 	size := len(content) + sizeOf(run)
 	if s.memory.size+size > maxMemory {
@@ -65,7 +65,8 @@ func sizeOf(run *schema.Run) int {
 
 func (m *memory) forget() { *m = memory{} }
 
-// readLive reads the file of a run, as runfile.ReadLiveFile does. Where it has the very bytes that this process has written, what they mean is known.
+// readLive reads the file of a run, as runfile.ReadLiveFile does. If its bytes equal the bytes that this process has written, the
+// decoded run is taken from memory.
 func (s *Sealer) readLive(f schema.LiveFile) (*table.Live, error) {
 	known, ok := s.memory.runs[f.Run]
 	if !ok {

@@ -13,11 +13,11 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// PackRules say when rows are packed, and how many at once.
+// PackRules determine when rows are packed, and how many at once.
 type PackRules struct {
 	MinFiles int // files that are worth a pack
 	MaxRows  int // rows of a pack at most: several packs are read at a time, and fewer where time bounds them
-	MinSizes int // files in folders whose sizes are worth a file
+	MinSizes int // files in folders for which a file of sizes is worth it
 	Memory   int // of the files that are merged at a time, about, in bytes
 }
 
@@ -28,8 +28,8 @@ func StandardPackRules() PackRules {
 }
 
 const (
-	packRows  = 10_000           // a file with so many rows needs no pack
-	packFan   = 8                // so many packs of one size become one of the next size
+	packRows  = 10_000           // a file with this number of rows needs no pack
+	packFan   = 8                // number of packs of one size that become one of the next size
 	packGrace = 10 * time.Minute // how long a replaced pack stays, for readers that have it open
 )
 
@@ -125,9 +125,8 @@ func (p *Packer) parts(inputs []packInput) [][]packInput {
 	return append(all, inputs[from:])
 }
 
-// joining gives the packs that a new pack of so many files replaces: those of its size and below, if there are enough of
-// them, and again for the size that it then has. So each row is copied once per size, until its pack is more than half
-// full.
+// joining returns the packs that a new pack of the given number of files replaces: the packs of its size and below, if there are enough
+// of them, and again for the size that it then has. So each row is copied once per size, until its pack is more than half full.
 func (p *Packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID, files int) []schema.SealedFile {
 	packs = slices.DeleteFunc(slices.Clone(packs), func(pack schema.SealedFile) bool { return pack.Rows > p.Rules.MaxRows/2 })
 	var taken []schema.SealedFile
@@ -153,7 +152,7 @@ func (p *Packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]sch
 	}
 }
 
-// readable gives the files that match their hash and have no unknown columns. The others stay as they are.
+// readable returns the files that match their hash and have no unknown columns. The others stay unchanged.
 func (p *Packer) readable(files []schema.SealedFile, zone string) ([]packInput, error) {
 	var inputs []packInput
 	for _, f := range files {

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// newOuts creates the files of a claim, after it has removed those of an earlier attempt.
+// newOuts creates the files of a claim, after it has removed the files of an earlier attempt.
 func (s *Sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
 	if err := s.removeOuts(c); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *Sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
 	return runfile.NewSet(s.Files, s.Version, func(t *schema.Table) string { return path.Join(c.Path(), disk.OutName(t, c.Attempt)) }), nil
 }
 
-// removeOuts removes the files that a claim wrote, those of earlier attempts too.
+// removeOuts removes the files that a claim wrote, including files of earlier attempts.
 func (s *Sealer) removeOuts(c schema.Claim) error {
 	outs, err := s.outs(c)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Sealer) outs(c schema.Claim) ([]string, error) {
 	return names, nil
 }
 
-// plan decides where each run of a claim goes. It writes the files of the runs to be sealed at the same time, so that
-// every run is read once. If another plan exists, it gives that one, and no files.
+// plan decides where each run of a claim goes. It writes the files of the runs to be sealed at the same time, so that every run is read
+// once. If another plan exists, it returns that one, and no files.
 func (s *Sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfile.Set, error) {
 	files, err := s.claimedFiles(c)
 	if err != nil {
@@ -157,7 +157,7 @@ func runsOf(files []schema.LiveFile) []schema.ULID {
 	return runs
 }
 
-// alike gives the first of the files, which ascend, and the following ones of the same run.
+// alike returns the first of the files, which ascend, and the following ones of the same run.
 func alike(files []schema.LiveFile) []schema.LiveFile {
 	n := 1
 	for n < len(files) && files[n].Run == files[0].Run {
@@ -219,7 +219,7 @@ func (s *Sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Pla
 	return set, nil
 }
 
-// writePlannedRun adds a run of the plan, from whichever of the files, which ascend, has it intact.
+// writePlannedRun adds a run of the plan, from the first of the ascending files that has it intact.
 func (s *Sealer) writePlannedRun(set *runfile.Set, files []schema.LiveFile, id string) error {
 	at, found := slices.BinarySearchFunc(files, id, func(f schema.LiveFile, id string) int { return cmp.Compare(f.Run.String(), id) })
 	if !found {

@@ -65,7 +65,7 @@ func (p *Packer) write(inputs []packInput) error {
 	return p.packed(name, pack.Path(schema.PacksDir))
 }
 
-// merge writes the rows of the inputs to a file, fsyncs it, and gives the resulting input.
+// merge writes the rows of the inputs to a file, fsyncs it, and returns the resulting input.
 func (p *Packer) merge(inputs []packInput, name string, covers []schema.ULID) (schema.SealedFile, error) {
 	out, err := p.Files.Create(name)
 	if err != nil {

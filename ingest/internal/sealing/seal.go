@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rules say when runs are sealed.
+// Rules determine when runs are sealed.
 type Rules struct {
 	Runs     int           // number of runs at which the own segment is sealed
 	Age      time.Duration // age at which the own segment is sealed
@@ -57,8 +57,8 @@ func (s *Sealer) Note(err error) {
 	}
 }
 
-// Seal seals the segments that nobody adds to any more, those that the Store finished and the abandoned ones, if they
-// have at least so many runs. It returns the number of newly sealed runs.
+// Seal seals the segments that no process adds to any more, finished ones of the Store and abandoned ones, if together they have at
+// least the given number of runs. It returns the number of newly sealed runs.
 func (s *Sealer) Seal(ctx context.Context, least int) (int, error) {
 	segments, err := s.resting()
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Sealer) Seal(ctx context.Context, least int) (int, error) {
 	return s.finish(ctx, c)
 }
 
-// SealAll continues claims, seals all runs that may be sealed if there are at least so many, and returns the problem that
+// SealAll continues claims, seals all runs that may be sealed if there are at least the given number, and returns the problem that
 // prevented it.
 func (s *Sealer) SealAll(ctx context.Context, least int) (int, error) {
 	s.problem = nil
@@ -104,7 +104,7 @@ func (s *Sealer) End(ctx context.Context) error {
 	return s.problem
 }
 
-// resting lists the segments in LiveDir that nobody adds to any more, and removes those without runs.
+// resting lists the segments in LiveDir that no process adds to any more, and removes those without runs.
 func (s *Sealer) resting() ([]disk.Segment, error) {
 	all, err := disk.ListSegments(s.Files, schema.LiveDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -233,7 +233,7 @@ func (s *Sealer) Tidy(ctx context.Context) int {
 	return runs
 }
 
-// goOn does what can be done for a claim now, and returns the number of runs that it sealed.
+// goOn performs the next possible steps for a claim, and returns the number of runs that it sealed.
 func (s *Sealer) goOn(ctx context.Context, c schema.Claim) (int, error) {
 	finished, since, err := s.Finished(c)
 	switch {

@@ -55,7 +55,7 @@ func hashRows(rows [][]any) string {
 	return string(all)
 }
 
-// Contents gives the stored content of every run by id: the hash of its row and its digest.
+// Contents returns the stored content of every run by id: the hash of its row and its digest.
 func Contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	f := valuetest.Must(disk.NewOS(dir))
