@@ -165,18 +165,32 @@ func (m *absentMetrics) add(page query.Found) (first bool) {
 func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, columns views.Columns, format string) error {
 	w, stored := a.printer().Pages(format), columns.Stored(false)
 	var found absentMetrics
+	var unknown map[string]error // of parameters that no page has
+	var held []answer.Table      // the first page, until another one has them
 	err := db.Pages(ctx, req, stored, func(page query.Page) error {
-		if found.add(page.Found) {
+		first, lacking := found.add(page.Found), columns.Unknown(page.Table)
+		if first {
 			a.reportNotNumbers(page.NotNumbers)
+			unknown = lacking
 		}
-		t, err := columns.Of(page.Table, len(stored))
-		if err != nil {
-			return usageError{err}
+		maps.DeleteFunc(unknown, func(name string, _ error) bool { return lacking[name] == nil })
+		held = append(held, columns.Of(page.Table, len(stored)))
+		if first && len(unknown) > 0 {
+			return nil
 		}
-		return w.Page(t)
+		for _, t := range held {
+			if err := w.Page(t); err != nil {
+				return err
+			}
+		}
+		held = nil
+		return nil
 	})
 	if err != nil {
 		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(unknown)) {
+		return usageError{unknown[name]}
 	}
 	a.reportAbsent("ls", found.absent)
 	return w.End()

@@ -121,9 +121,8 @@ func (c Columns) Stored(forPeople bool) []string {
 	return once
 }
 
-// Of returns the columns of a page of runs that was read with those of Stored, and those that stand behind them. A parameter that
-// none of the runs has is an error.
-func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
+// Of returns the columns of a page of runs that was read with those of Stored, and those that stand behind them.
+func (c Columns) Of(t answer.Table, stored int) answer.Table {
 	var out answer.Table
 	places := make([]int, len(c))
 	for i, one := range c {
@@ -135,9 +134,6 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 		if one.entry == "" {
 			out.Columns = append(out.Columns, t.Columns[places[i]])
 			continue
-		}
-		if err := one.known(t, places[i]); err != nil {
-			return out, err
 		}
 		out.Columns = append(out.Columns, answer.Column{Name: filter.PrefixOf(one.name) + "." + one.entry, Type: answer.TypeText})
 	}
@@ -157,7 +153,20 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 		}
 		out.Rows = append(out.Rows, append(values, row[stored:]...))
 	}
-	return out, nil
+	return out
+}
+
+// Unknown returns the parameters that none of the runs of a page has, each with its error. A page without runs has none.
+func (c Columns) Unknown(t answer.Table) map[string]error {
+	unknown := map[string]error{}
+	for _, one := range c {
+		if one.bare {
+			if err := one.known(t, t.Index(one.name)); err != nil {
+				unknown[one.entry] = err
+			}
+		}
+	}
+	return unknown
 }
 
 // known tells whether any of some runs has the parameter that was named without a prefix: it is a slip of the pen otherwise.
@@ -215,9 +224,12 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 		}
 	}
 	v := term.View{Below: []string{l.count(len(t.Rows), undated, total)}}
-	chosen, err := c.Of(t, stored)
-	if err != nil || len(t.Rows) == 0 {
+	for _, err := range c.Unknown(t) {
 		return v, err
+	}
+	chosen := c.Of(t, stored)
+	if len(t.Rows) == 0 {
+		return v, nil
 	}
 	text := func(row int, column string) string { s, _ := t.Rows[row][t.Index(column)].(string); return s }
 	measured := false // there are numbers of the primary metric
