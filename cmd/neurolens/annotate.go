@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -171,6 +172,21 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	return a.print(format, t, func() term.View { return views.Annotations(t) })
 }
 
+// lastOf returns the id of the run that started last, or of the removed one that did.
+func lastOf(ctx context.Context, db *query.DB, removed bool) (string, error) {
+	if !removed {
+		return runNamed(ctx, db, lastRun)
+	}
+	all, err := db.RemovedIDs(ctx, "")
+	if err == nil && len(all) == 0 {
+		err = usageErrorf("restore: no run of this store is removed")
+	}
+	if err != nil {
+		return "", err
+	}
+	return all[len(all)-1], nil
+}
+
 // selected sets the runs of each event, oldest first: the runs of the selection; for a tag to remove, the runs with the tag.
 func selected(cmd *cobra.Command, dir string, o annotation) error {
 	if strings.TrimSpace(o.selection) == "" {
@@ -182,11 +198,11 @@ func selected(cmd *cobra.Command, dir string, o annotation) error {
 	}
 	defer db.Close()
 	find := db.RunIDs
-	switch {
-	case o.removed:
+	if o.removed {
 		find = db.RemovedIDs
-	case o.selection == lastRun:
-		if o.selection, err = runNamed(cmd.Context(), db, lastRun); err != nil {
+	}
+	if o.selection == lastRun {
+		if o.selection, err = lastOf(cmd.Context(), db, o.removed); err != nil {
 			return err
 		}
 	}

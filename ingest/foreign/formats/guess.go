@@ -93,12 +93,16 @@ type guessedNumbers struct {
 var guessedNumerals = []numerals{{decimal: "."}, {decimal: ".", thousands: ","}, {decimal: ","}, {decimal: ",", thousands: "."}}
 
 func newGuessedColumn(name string) *guessedColumn {
-	return &guessedColumn{name: name, words: wordsOf(name), distinct: map[string]int{}, read: make([]guessedNumbers, len(guessedNumerals)), texts: map[string]int{}}
+	return &guessedColumn{
+		name: name, words: wordsOf(name), distinct: map[string]int{}, texts: map[string]int{}, read: make([]guessedNumbers, len(guessedNumerals)),
+	}
 }
 
 // absent are words in cells without a value, in lower case, and failures those of runs that failed.
 var (
-	absent   = append([]string{"n/a", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported"}, failures...)
+	absent = append([]string{
+		"n/a", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported",
+	}, failures...)
 	failures = []string{"oom", "error", "err", "fail", "failed", "timeout", "crash"}
 )
 
@@ -314,8 +318,8 @@ func (g *guessed) takeUnits() {
 	}
 }
 
-// chooseNumerals chooses how numbers are written: so that most columns are numbers. Where it makes no difference, semicolons between the values suggest
-// decimal commas.
+// chooseNumerals chooses how numbers are written: so that most columns are numbers. Where it makes no difference, semicolons between the
+// values suggest decimal commas.
 func (g *guessed) chooseNumerals() {
 	order := []int{0, 1, 2, 3}
 	if g.separator == ';' {

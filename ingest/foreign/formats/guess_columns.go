@@ -12,15 +12,18 @@ import (
 // fieldNames are the names that columns of texts have in tables of people, by the field that they are. Earlier names win.
 var fieldNames = map[string][]string{
 	"benchmark": {
-		"benchmark", "bench", "benchmark_name", "bench_name", "test", "test_name", "testcase", "test_case", "case", "workload", "kernel", "kernel_name",
+		"benchmark", "bench", "benchmark_name", "bench_name", "test", "test_name", "testcase", "test_case", "case", "workload", "kernel",
+		"kernel_name",
 		"method", "function", "func", "operator", "op", "operation", "task", "scenario", "query", "program", "command", "name",
 	},
-	"variant":        {"variant", "impl", "implementation", "provider", "algorithm", "algo"},
-	"backend":        {"backend", "framework", "engine", "library"},
-	"model":          {"model", "model_name", "model_id"},
-	"machine":        {"machine", "machine_name", "host", "hostname", "host_name", "node", "runner"},
-	"suite":          {"suite", "test_suite", "category"},
-	"git_commit":     {"git_commit", "commit", "commit_id", "commit_sha", "commit_hash", "git_sha", "git_hash", "git_rev", "sha", "revision", "rev"},
+	"variant": {"variant", "impl", "implementation", "provider", "algorithm", "algo"},
+	"backend": {"backend", "framework", "engine", "library"},
+	"model":   {"model", "model_name", "model_id"},
+	"machine": {"machine", "machine_name", "host", "hostname", "host_name", "node", "runner"},
+	"suite":   {"suite", "test_suite", "category"},
+	"git_commit": {
+		"git_commit", "commit", "commit_id", "commit_sha", "commit_hash", "git_sha", "git_hash", "git_rev", "sha", "revision", "rev",
+	},
 	"git_branch":     {"git_branch", "branch"},
 	"gpu_name":       {"gpu_name", "gpu", "gpu_model", "device_name"},
 	"cpu_model":      {"cpu_model", "cpu", "cpu_name", "processor"},
@@ -31,7 +34,8 @@ var fieldNames = map[string][]string{
 	"error":          {"error", "error_message", "err"},
 	"session_id":     {"session_id", "session", "run_group", "job_id", "build_id", "build", "build_number", "pipeline_id", "pipeline"},
 	"started_at": {
-		"started_at", "start_time", "timestamp", "datetime", "date_time", "time", "date", "when", "ts", "created_at", "start", "run_at", "measured_at", "created",
+		"started_at", "start_time", "timestamp", "datetime", "date_time", "time", "date", "when", "ts", "created_at", "start", "run_at",
+		"measured_at", "created",
 	},
 	fieldRun: {"run", "run_id", "run_number", "run_no", "repeat", "rep", "repetition", "trial", "attempt", "round", "replicate", "seed"},
 }
@@ -40,7 +44,10 @@ var fieldNames = map[string][]string{
 var numericFields = []string{"started_at", "session_id", fieldRun}
 
 // notes are the names of columns with texts that say nothing about what was measured.
-var notes = []string{"note", "notes", "comment", "comments", "description", "remark", "remarks", "uuid", "guid", "id", "url", "link", "path", "file", "filename", "unnamed_0", "index"}
+var notes = []string{
+	"note", "notes", "comment", "comments", "description", "remark", "remarks", "uuid", "guid", "id", "url", "link", "path", "file",
+	"filename", "unnamed_0", "index",
+}
 
 // samplesOf are the names of columns that count the samples of a run.
 var samplesOf = []string{"iteration", "iter", "sample", "sample_id", "sample_index", "i", "request", "request_id", "measurement_id"}
@@ -96,7 +103,10 @@ func (g *guessed) fits(field string, c *guessedColumn) bool {
 
 // statusWords are the words of columns that say how a run ended.
 var statusWords = map[schema.Status][]string{
-	schema.StatusOK:      {"ok", "pass", "passed", "success", "succeeded", "successful", "true", "completed", "complete", "done", "finished", "1", "yes", "good", "valid"},
+	schema.StatusOK: {
+		"ok", "pass", "passed", "success", "succeeded", "successful", "true", "completed", "complete", "done", "finished", "1", "yes",
+		"good", "valid",
+	},
 	schema.StatusError:   {"error", "fail", "failed", "failure", "false", "0", "no", "invalid", "bad", "broken"},
 	schema.StatusTimeout: {"timeout", "timed out", "timed_out", "timedout"},
 	schema.StatusCrashed: {"crash", "crashed", "segfault"},
@@ -122,8 +132,10 @@ func statusesOf(c *guessedColumn) (map[string]string, bool) {
 
 // timeLayouts are the layouts of times that are not ISO 8601.
 var timeLayouts = []string{
-	"2006-01-02", "2006-01-02 15:04", "2006/01/02 15:04:05", "2006/01/02 15:04", "2006/01/02", "02.01.2006 15:04:05", "02.01.2006 15:04", "02.01.2006",
-	"01/02/2006 15:04:05", "01/02/2006 15:04", "01/02/2006", "02/01/2006 15:04:05", "02/01/2006 15:04", "02/01/2006", "20060102-150405", "20060102_150405",
+	"2006-01-02", "2006-01-02 15:04", "2006/01/02 15:04:05", "2006/01/02 15:04", "2006/01/02", "02.01.2006 15:04:05",
+	"02.01.2006 15:04", "02.01.2006",
+	"01/02/2006 15:04:05", "01/02/2006 15:04", "01/02/2006", "02/01/2006 15:04:05", "02/01/2006 15:04", "02/01/2006",
+	"20060102-150405", "20060102_150405",
 	"2006-01-02 15:04:05 -0700", "2006.01.02 15:04:05 -0700", time.RFC1123, time.RFC1123Z, time.ANSIC,
 }
 
@@ -221,24 +233,30 @@ func (g *guessed) has(field string) bool {
 
 // param returns the target of a column that is a parameter: of a member of an object the last part of its name, if no other has it.
 func (g *guessed) param(c *guessedColumn) string {
-	if leaf := c.name[strings.LastIndexByte(c.name, '.')+1:]; leaf != c.name && leaf != "" && !slices.ContainsFunc(g.columns, func(other *guessedColumn) bool {
-		return other != c && strings.EqualFold(other.name[strings.LastIndexByte(other.name, '.')+1:], leaf)
-	}) {
-		return "params." + leaf
+	last := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+	leaf := last(c.name)
+	taken := slices.ContainsFunc(g.columns, func(other *guessedColumn) bool { return other != c && strings.EqualFold(last(other.name), leaf) })
+	if leaf == c.name || leaf == "" || taken {
+		return "params"
 	}
-	return "params"
+	return "params." + leaf
 }
 
 // axisWords are words in the names of columns of numbers that are axes, unless the numbers have a unit.
 var axisWords = []string{
-	"batch", "bs", "size", "sizes", "len", "length", "seq", "seqlen", "isl", "osl", "threads", "thread", "workers", "worker", "concurrency", "clients", "users", "cores",
-	"cpus", "gpus", "nodes", "ranks", "procs", "processes", "dim", "dims", "heads", "head", "layers", "hidden", "width", "height", "depth", "channels", "stride", "block",
-	"tile", "m", "n", "k", "x", "y", "tokens", "tp", "pp", "dp", "ep", "epochs", "rows", "cols", "columns", "level", "degree", "num", "requests", "prompts", "connections",
+	"batch", "bs", "size", "sizes", "len", "length", "seq", "seqlen", "isl", "osl", "threads", "thread", "workers", "worker",
+	"concurrency", "clients", "users", "cores",
+	"cpus", "gpus", "nodes", "ranks", "procs", "processes", "dim", "dims", "heads", "head", "layers", "hidden", "width", "height",
+	"depth", "channels", "stride", "block",
+	"tile", "m", "n", "k", "x", "y", "tokens", "tp", "pp", "dp", "ep", "epochs", "rows", "cols", "columns", "level", "degree", "num",
+	"requests", "prompts", "connections",
 	"streams", "stream", "window", "port", "queue", "qd", "iodepth", "numjobs", "stages", "warps", "elements", "nelem", "count",
 }
 
 // configWords are words in the names of columns of times and rates that were asked for, not measured.
-var configWords = []string{"timeout", "warmup", "interval", "delay", "sleep", "limit", "target", "budget", "requested", "offered", "deadline"}
+var configWords = []string{
+	"timeout", "warmup", "interval", "delay", "sleep", "limit", "target", "budget", "requested", "offered", "deadline",
+}
 
 // guessedAggregates are the statistics that no axis has in its name; max_batch_size is one.
 var guessedAggregates = []string{"mean", "avg", "average", "median", "p50", "p90", "p95", "p99", "std", "stddev", "stdev"}
@@ -247,7 +265,10 @@ var guessedAggregates = []string{"mean", "avg", "average", "median", "p50", "p90
 var timeOfDay = []string{"timestamp", "timestamps", "ts", "start", "started", "begin", "epoch", "date", "end", "ended", "at", "ack"}
 
 // counts are the names of columns with the number of samples of a row.
-var counts = []string{"n", "samples", "n_samples", "num_samples", "runs", "n_runs", "repetitions", "repeats", "reps", "rounds", "iterations", "iters", "count"}
+var counts = []string{
+	"n", "samples", "n_samples", "num_samples", "runs", "n_runs", "repetitions", "repeats", "reps", "rounds", "iterations", "iters",
+	"count",
+}
 
 // decideNumber decides what a column of numbers is that is no metric, and reports whether it did.
 func (g *guessed) decideNumber(c *guessedColumn) bool {
@@ -286,7 +307,7 @@ func (g *guessed) decideNumber(c *guessedColumn) bool {
 		g.doubts[c.name] = "a number of repetitions? If it is an axis, move it to fields, as params"
 	case c.hasAny(configWords), name == "request_rate":
 		g.Fields[c.name] = g.param(c)
-	case integers && c.hasAny(axisWords) && (unit == "" || storedUnitOf(unit) == "B" && !c.hasAny(memoryWords)) && !c.hasAny(guessedAggregates):
+	case integers && c.hasAny(axisWords) && !c.hasAny(guessedAggregates) && (unit == "" || storedUnitOf(unit) == "B" && !c.hasAny(memoryWords)):
 		g.Fields[c.name] = g.param(c)
 	case isMetric:
 		return false

@@ -42,9 +42,11 @@ func wordsOf(name string) (words []string) {
 
 // unitSpelt are the units in names and headings, in lower case.
 var unitSpelt = map[string]string{
-	"us": "us", "ns": "ns", "ms": "ms", "s": "s", "tflops": "Tflop/s", "gflops": "Gflop/s", "mflops": "Mflop/s", "tflop/s": "Tflop/s", "gflop/s": "Gflop/s",
-	"fps": "frames/s", "qps": "queries/s", "rps": "requests/s", "tps": "1/s", "iops": "1/s", "toks": "tok/s", "hz": "1/s",
-	"gb": "GB", "mb": "MB", "kb": "kB", "tb": "TB", "gib": "GiB", "mib": "MiB", "kib": "KiB", "mhz": "MHz", "ghz": "GHz", "mw": "mW", "mj": "mJ", "kwh": "kWh", "wh": "Wh",
+	"us": "us", "ns": "ns", "ms": "ms", "s": "s", "tflops": "Tflop/s", "gflops": "Gflop/s", "mflops": "Mflop/s", "tflop/s": "Tflop/s",
+	"gflop/s": "Gflop/s",
+	"fps":     "frames/s", "qps": "queries/s", "rps": "requests/s", "tps": "1/s", "iops": "1/s", "toks": "tok/s", "hz": "1/s",
+	"gb": "GB", "mb": "MB", "kb": "kB", "tb": "TB", "gib": "GiB", "mib": "MiB", "kib": "KiB", "mhz": "MHz", "ghz": "GHz", "mw": "mW",
+	"mj": "mJ", "kwh": "kWh", "wh": "Wh",
 	"celsius": "C", "degc": "C", "°c": "C", "bytes/s": "B/s", "b/op": "B", "bytes/op": "B", "op/s": "ops/s",
 }
 
@@ -92,12 +94,14 @@ func storedUnitOf(unit string) string {
 
 // onlyAfter are units of one letter, which a name has only after a word about what they measure.
 var onlyAfter = map[string][]string{
-	"w": {"power", "draw", "tdp", "avg", "mean", "max"}, "j": {"energy"}, "c": {"temp", "temperature"}, "b": {"memory", "mem"}, "h": {"time", "duration"},
+	"w": {"power", "draw", "tdp", "avg", "mean", "max"}, "j": {"energy"}, "c": {"temp", "temperature"}, "b": {"memory", "mem"},
+	"h": {"time", "duration"},
 }
 
 // counted are the words that stand before the period in names such as tokens_s.
 var counted = []string{
-	"tok", "toks", "token", "tokens", "req", "reqs", "requests", "it", "its", "iter", "img", "imgs", "images", "samples", "items", "ops", "queries", "frames", "tflops",
+	"tok", "toks", "token", "tokens", "req", "reqs", "requests", "it", "its", "iter", "img", "imgs", "images", "samples", "items",
+	"ops", "queries", "frames", "tflops",
 	"b", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "inferences", "infer", "steps", "rows", "messages", "msgs", "events",
 }
 
@@ -161,8 +165,10 @@ func unitAtEnd(c *guessedColumn) (others []string, unit string) {
 
 // statistics are the aggregates of mappings by the words for them.
 var statistics = map[string]string{
-	"mean": "mean", "avg": "mean", "average": "mean", "median": "median", "med": "median", "p50": "median", "50%": "median", "std": "stddev", "stdev": "stddev",
-	"stddev": "stddev", "sd": "stddev", "min": "min", "minimum": "min", "max": "max", "maximum": "max", "p25": "p25", "25%": "p25", "p75": "p75", "75%": "p75", "p90": "p90",
+	"mean": "mean", "avg": "mean", "average": "mean", "median": "median", "med": "median", "p50": "median", "50%": "median",
+	"std": "stddev", "stdev": "stddev",
+	"stddev": "stddev", "sd": "stddev", "min": "min", "minimum": "min", "max": "max", "maximum": "max", "p25": "p25", "25%": "p25",
+	"p75": "p75", "75%": "p75", "p90": "p90",
 	"p95": "p95", "95%": "p95", "p99": "p99", "99%": "p99", "p90th": "p90", "p95th": "p95", "p99th": "p99", "q1": "p25", "q3": "p75",
 }
 
@@ -179,20 +185,37 @@ func (c *guessedColumn) statistic() (words []string) {
 // The words in names of metrics.
 var (
 	metricWords = []string{
-		"latencies", "times", "durations", "latency", "time", "duration", "elapsed", "runtime", "throughput", "bandwidth", "bw", "busbw", "algbw", "speed", "speedup", "accuracy", "acc", "loss", "score", "perplexity", "error",
-		"errors", "utilization", "util", "usage", "cycles", "instructions", "misses", "ipc", "allocs", "allocations", "power", "energy", "temperature", "temp", "flops", "memory", "mem",
-		"rss", "vram", "value", "ttft", "tpot", "itl", "rate", "efficiency", "failures", "failed", "mismatches", "rmse", "mse", "mae", "qps", "rps", "tps", "fps", "iops", "rtt", "metric",
+		"latencies", "times", "durations", "latency", "time", "duration", "elapsed", "runtime", "throughput", "bandwidth", "bw", "busbw",
+		"algbw", "speed", "speedup", "accuracy", "acc", "loss", "score", "perplexity", "error",
+		"errors", "utilization", "util", "usage", "cycles", "instructions", "misses", "ipc", "allocs", "allocations", "power", "energy",
+		"temperature", "temp", "flops", "memory", "mem",
+		"rss", "vram", "value", "ttft", "tpot", "itl", "rate", "efficiency", "failures", "failed", "mismatches", "rmse", "mse", "mae",
+		"qps", "rps", "tps", "fps", "iops", "rtt", "metric",
 	}
 	timeWords = []string{
-		"latency", "time", "duration", "elapsed", "runtime", "wall", "wallclock", "clock", "real", "exec", "execution", "run", "inference", "infer", "forward", "step", "iter",
-		"iteration", "op", "call", "latencies", "times", "durations", "took", "taken", "e2e", "response", "request", "compute", "total", "query", "kernel", "gpu", "cuda", "per",
+		"latency", "time", "duration", "elapsed", "runtime", "wall", "wallclock", "clock", "real", "exec", "execution", "run",
+		"inference", "infer", "forward", "step", "iter",
+		"iteration", "op", "call", "latencies", "times", "durations", "took", "taken", "e2e", "response", "request", "compute", "total",
+		"query", "kernel", "gpu", "cuda", "per",
 	}
-	memoryWords = []string{"mem", "memory", "rss", "maxrss", "vram", "alloc", "allocs", "allocated", "allocation", "footprint", "heap", "peak", "usage", "used", "reserved"}
+	memoryWords = []string{
+		"mem", "memory", "rss", "maxrss", "vram", "alloc", "allocs", "allocated", "allocation", "footprint", "heap", "peak", "usage",
+		"used", "reserved",
+	}
 	deviceWords = []string{"gpu", "vram", "cuda", "device", "hbm"}
-	higherWords = []string{"accuracy", "acc", "speedup", "efficiency", "ipc", "throughput", "hit", "hits", "bandwidth", "mfu", "goodput", "score"}
-	lowerWords  = []string{"loss", "error", "errors", "err", "perplexity", "misses", "miss", "failed", "failures", "mismatches", "rmse", "mse", "mae", "cycles", "allocs", "allocations", "overhead", "time", "latency", "duration", "elapsed", "stalls", "rss", "mem", "memory", "vram", "footprint", "allocated"}
+	higherWords = []string{
+		"accuracy", "acc", "speedup", "efficiency", "ipc", "throughput", "hit", "hits", "bandwidth", "mfu", "goodput", "score",
+	}
+	lowerWords = []string{
+		"loss", "error", "errors", "err", "perplexity", "misses", "miss", "failed", "failures", "mismatches", "rmse", "mse", "mae",
+		"cycles", "allocs", "allocations", "overhead", "time", "latency", "duration", "elapsed", "stalls", "rss", "mem", "memory",
+		"vram", "footprint", "allocated",
+	}
 	// generalWords say nothing about a metric if there are other words, or a unit.
-	generalWords = []string{"value", "val", "score", "amount", "result", "results", "metric", "metrics", "stats", "summary", "data", "perf", "performance", "timing", "timings", "measurement", "measurements"}
+	generalWords = []string{
+		"value", "val", "score", "amount", "result", "results", "metric", "metrics", "stats", "summary", "data", "perf", "performance",
+		"timing", "timings", "measurement", "measurements",
+	}
 	// levelWords are of metrics that are no better if they are lower or higher.
 	levelWords    = []string{"free", "total", "available", "clock", "frequency", "util", "utilization", "temperature", "temp", "count"}
 	accuracyWords = []string{"accuracy", "acc", "top1", "top5", "f1"}
@@ -206,7 +229,7 @@ func (g *guessed) decideMetrics(columns []*guessedColumn) {
 	}
 	columns = slices.DeleteFunc(columns, func(c *guessedColumn) bool {
 		isBound := c.hasAny([]string{"error", "err", "ci", "ci95", "margin"}) && slices.ContainsFunc(columns, func(other *guessedColumn) bool {
-			return other != c && (slices.Contains(other.words, "mean") || slices.Contains(other.words, "score") || slices.Contains(other.words, "avg"))
+			return other != c && other.hasAny([]string{"mean", "score", "avg"})
 		})
 		if isBound {
 			g.Ignore = append(g.Ignore, c.name)
@@ -247,7 +270,8 @@ func (g *guessed) meaning(c *guessedColumn, taken map[string]mappedMetric) mappe
 		}
 	}
 	base := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return statistics[word] != "" })
-	if special := slices.DeleteFunc(slices.Clone(base), func(word string) bool { return slices.Contains(generalWords, word) }); len(special) > 0 || unit != "" {
+	special := slices.DeleteFunc(slices.Clone(base), func(word string) bool { return slices.Contains(generalWords, word) })
+	if len(special) > 0 || unit != "" {
 		base = special
 	}
 	if len(base) == 0 && unit == "" && m.As != "" {

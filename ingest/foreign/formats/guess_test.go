@@ -121,8 +121,10 @@ func quotedCSV(cells []string) string {
 // TestUnitSpelled: units in names and headings.
 func TestUnitSpelled(t *testing.T) {
 	for text, want := range map[string]string{
-		"ms": "ms", "usec": "us", "Seconds": "s", "ns/op": "ns", "ms/iter": "ms", "s per token": "s", "B/op": "B", "MB/s": "MB/s", "GB per second": "GB/s", "tok/s": "tok/s",
-		"tokens/sec": "tokens/s", "ops/min": "ops/min", "TFLOPS": "Tflop/s", "Gflop/s": "Gflop/s", "%": "%", "°C": "°C", "W": "W", "fps": "frames/s", "Mbps": "", "m": "", "x": "", "of 5": "",
+		"ms": "ms", "usec": "us", "Seconds": "s", "ns/op": "ns", "ms/iter": "ms", "s per token": "s", "B/op": "B", "MB/s": "MB/s",
+		"GB per second": "GB/s", "tok/s": "tok/s",
+		"tokens/sec": "tokens/s", "ops/min": "ops/min", "TFLOPS": "Tflop/s", "Gflop/s": "Gflop/s", "%": "%", "°C": "°C", "W": "W",
+		"fps": "frames/s", "Mbps": "", "m": "", "x": "", "of 5": "",
 	} {
 		got := unitSpelled(text)
 		if got != want {
@@ -136,10 +138,14 @@ func TestUnitSpelled(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]mappedMetric{
-		"latency_ms": {Metric: "latency", Unit: "ms"}, "latencyP99Us": {Metric: "latency", Unit: "us", As: "p99"}, "Avg Time (ms)": {Metric: "latency", Unit: "ms", As: "mean"},
-		"tokens_per_second": {Metric: "throughput", Unit: "tokens/s"}, "samples/s": {Metric: "throughput", Unit: "samples/s"}, "GFLOPS": {Metric: "compute", Unit: "Gflop/s"},
-		"mem_bw_gb_s": {Metric: "bandwidth", Unit: "GB/s"}, "peak_rss_mb": {Metric: "peak_memory", Unit: "MB"}, "power_w": {Metric: "power", Unit: "W"}, "top1_acc": {Metric: "accuracy"},
-		"ttft_ms_p50": {Metric: "ttft", Unit: "ms", As: "median"}, "loss": {Metric: "loss", Better: schema.BetterLower}, "speedup": {Metric: "speedup", Better: schema.BetterHigher},
+		"latency_ms": {Metric: "latency", Unit: "ms"}, "latencyP99Us": {Metric: "latency", Unit: "us", As: "p99"},
+		"Avg Time (ms)":     {Metric: "latency", Unit: "ms", As: "mean"},
+		"tokens_per_second": {Metric: "throughput", Unit: "tokens/s"}, "samples/s": {Metric: "throughput", Unit: "samples/s"},
+		"GFLOPS":      {Metric: "compute", Unit: "Gflop/s"},
+		"mem_bw_gb_s": {Metric: "bandwidth", Unit: "GB/s"}, "peak_rss_mb": {Metric: "peak_memory", Unit: "MB"},
+		"power_w": {Metric: "power", Unit: "W"}, "top1_acc": {Metric: "accuracy"},
+		"ttft_ms_p50": {Metric: "ttft", Unit: "ms", As: "median"}, "loss": {Metric: "loss", Better: schema.BetterLower},
+		"speedup": {Metric: "speedup", Better: schema.BetterHigher},
 	} {
 		g := guessed{doubts: map[string]string{}}
 		if got := g.meaning(newGuessedColumn(name), map[string]mappedMetric{}); got != want {

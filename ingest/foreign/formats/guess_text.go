@@ -40,8 +40,18 @@ func (g *guessed) text() string {
 			line(key.name+": "+inYAML(key.value), "")
 		}
 	}
-	g.section(line, "fields", func(c *guessedColumn) string { return g.Fields[c.name] }, func(c *guessedColumn) string { return inYAML(g.Fields[c.name]) })
-	g.section(line, "metrics", func(c *guessedColumn) string { return g.Metrics[c.name].Metric }, func(c *guessedColumn) string { return g.Metrics[c.name].inYAML() })
+	g.section(line, "fields", func(c *guessedColumn) string {
+		if g.Fields[c.name] == "" {
+			return ""
+		}
+		return inYAML(g.Fields[c.name])
+	})
+	g.section(line, "metrics", func(c *guessedColumn) string {
+		if g.Metrics[c.name].Metric == "" {
+			return ""
+		}
+		return g.Metrics[c.name].inYAML()
+	})
 	if g.Long != nil {
 		line("long:", "one value per row")
 		line("  metric: "+inYAML(g.Long.Metric), "")
@@ -90,11 +100,11 @@ func (g *guessed) text() string {
 	return b.String()
 }
 
-// section writes the columns of a key.
-func (g *guessed) section(line func(text, comment string), key string, in, value func(*guessedColumn) string) {
+// section writes the columns of a key that have a value there.
+func (g *guessed) section(line func(text, comment string), key string, value func(*guessedColumn) string) {
 	begun := false
 	for _, c := range g.columns {
-		if in(c) == "" {
+		if value(c) == "" {
 			continue
 		}
 		if !begun {
@@ -128,7 +138,8 @@ func flow(m map[string]string) string {
 // inYAML writes a text as a scalar of YAML: as it is, if it is read back as this text in a map of one line, too.
 func inYAML(text string) string {
 	var back map[string]any
-	plain := !strings.ContainsAny(text, "{}[],#&*!|>'\"%@`\n\t") && text == strings.TrimSpace(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+	plain := !strings.ContainsAny(text, "{}[],#&*!|>'\"%@`") && text == strings.TrimSpace(text) &&
+		strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 	if plain && yaml.Load([]byte("{"+text+": "+text+"}"), &back) == nil && back[text] == text {
 		return text
 	}
