@@ -159,7 +159,7 @@ func (s *sealedLeft) Next() (live *table.Live, err error) {
 	return r.Live, nil
 }
 
-// nextIntact gives the next run of a file that was read ahead.
+// nextIntact returns the next run of a file that was read ahead.
 func (s *sealedLeft) nextIntact() (*table.Live, error) {
 	if len(s.intact) == 0 {
 		return nil, io.EOF

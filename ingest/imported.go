@@ -115,7 +115,7 @@ func (i *Imported) order() error {
 	return nil
 }
 
-// Run gives a stored run with only its session, its point, its facts and its number of samples.
+// Run returns a stored run with only its session, its point, its facts and its number of samples.
 func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) {
 	sealed, err := i.find(id)
 	if sealed == nil || err != nil {

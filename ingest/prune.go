@@ -64,7 +64,7 @@ func (s *Store) prune(ctx context.Context, p Pruning) (Pruned, error) {
 	return done, nil
 }
 
-// prunable gives the paths of the artifacts that are to be removed, and the counts after the removal.
+// prunable returns the paths of the artifacts that are to be removed, and the counts after the removal.
 func (s *Store) prunable(ctx context.Context, p Pruning) (going []string, done Pruned, err error) {
 	err = disk.WalkZone(s.files, schema.ArtifactsDir, func(f disk.StoreFile) error {
 		if f.Kind != disk.KindArtifact {

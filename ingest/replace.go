@@ -22,9 +22,10 @@ const maxReplaced = 50_000
 // Replace removes stored runs, each of which another stored run replaces, the new run. The new run gets the annotations of the replaced
 // run:
 //
-// - the new run has the tags of the replaced run with their values, and lacks the tags that were removed from the replaced run; - tags
-// that only the new run was stored with stay; - the notes of the replaced run are added, and baselines with the replaced run name the
-// new run; - if a user removed the replaced run, the new run is removed too, unless it was removed or restored later.
+//   - the new run has the tags of the replaced run with their values, and lacks the tags that were removed from the replaced run;
+//   - tags that only the new run was stored with stay;
+//   - the notes of the replaced run are added, and baselines with the replaced run name the new run;
+//   - if a user removed the replaced run, the new run is removed too, unless it was removed or restored later.
 //
 // Replace returns the number of runs that it removed. It removes them last, so after an error or a crash both runs exist, and Replace
 // can be called again: it adds nothing twice.

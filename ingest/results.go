@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ReadableFormats gives the names of the formats that the output of a program can have.
+// ReadableFormats returns the names of the formats that the output of a program can have.
 func ReadableFormats(formats []foreign.Format) (names []string) {
 	for _, f := range formats {
 		if f.Read != nil {

@@ -65,7 +65,7 @@ func IsArtifactKind(text string) bool {
 	return text != "" && len(text) <= 64
 }
 
-// ArtifactsOf gives the artifacts in a row of Runs.
+// ArtifactsOf returns the artifacts in a row of Runs.
 func ArtifactsOf(row []any) (all []Artifact) {
 	setField(&all, row[Runs.Place("artifacts")])
 	return all

@@ -22,7 +22,7 @@ var (
 	nonFinite      = regexp.MustCompile(`^[-+]?\.?(?i:nan|inf|infinity)$`)
 )
 
-// CanonicalNumber gives the canonical text of a number literal: as RFC 8785 prints it (1.0 is 1, 1e3 is 1000), but an
+// CanonicalNumber returns the canonical text of a number literal: as RFC 8785 prints it (1.0 is 1, 1e3 is 1000), but an
 // integer literal keeps all its digits up to int64. Literals with leading zeros or with _ between digits, values beyond
 // 64 bits and non-finite values are errors.
 func CanonicalNumber(literal string) (string, error) {
@@ -105,7 +105,7 @@ func CanonicalJSON(value any) (string, error) {
 	return b.String(), nil
 }
 
-// CanonicalText gives the canonical text of a value that is written without quotes: a number, or a list or map in JSON.
+// CanonicalText returns the canonical text of a value that is written without quotes: a number, or a list or map in JSON.
 // Any other text is returned unchanged.
 func CanonicalText(text string) string {
 	if number, err := CanonicalNumber(text); err == nil {

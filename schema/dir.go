@@ -102,7 +102,7 @@ func (d Dir) OpenToLock(name string) (*os.File, error) {
 	return opened, err
 }
 
-// path gives the path of a name. All its parents must be directories.
+// path returns the path of a name. All its parents must be directories.
 func (d Dir) path(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}

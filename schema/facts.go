@@ -83,7 +83,7 @@ func RequestsFailed(failed, all int64) string {
 	return fmt.Sprintf("%d requests failed", failed)
 }
 
-// RequestsOf gives the number of requests of a run that failed, by its metric, and of all its requests. all is 0 if it is not known.
+// RequestsOf returns the number of requests of a run that failed, by its metric, and of all its requests. all is 0 if it is not known.
 func RequestsOf(r *Run) (failed, all int64) {
 	const exact = 1 << 53 // a float64 represents every integer up to it
 	m := r.Metric(MetricFailedRequests)

@@ -16,19 +16,19 @@ func RunValues(r *Run, digest string) iter.Seq[any] {
 	return runColumns.values(row)
 }
 
-// MetricValues gives the values of a metric as RunValues does, in the order of Samples.Columns, without run_id.
+// MetricValues returns the values of a metric as RunValues does, in the order of Samples.Columns, without run_id.
 func MetricValues(m *Metric) iter.Seq[any] { return sampleColumns[1:].values(m) }
 
-// OpValues gives the values of an op as RunValues does, in the order of Ops.Columns, without run_id.
+// OpValues returns the values of an op as RunValues does, in the order of Ops.Columns, without run_id.
 func OpValues(o *Op) iter.Seq[any] { return opColumns[1:].values(o) }
 
-// RunRow gives the values of a run in the order of Runs.Columns. digest is the result of DigestOf.
+// RunRow returns the values of a run in the order of Runs.Columns. digest is the result of DigestOf.
 func RunRow(r *Run, digest string) []any { return rowOf(RunValues(r, digest), len(runColumns)) }
 
-// MetricRow gives the values of a metric in the order of Samples.Columns, without run_id.
+// MetricRow returns the values of a metric in the order of Samples.Columns, without run_id.
 func MetricRow(m *Metric) []any { return rowOf(MetricValues(m), len(sampleColumns)-1) }
 
-// OpRow gives the values of an op in the order of Ops.Columns, without run_id.
+// OpRow returns the values of an op in the order of Ops.Columns, without run_id.
 func OpRow(o *Op) []any { return rowOf(OpValues(o), len(opColumns)-1) }
 
 // RunOf returns the inverse of RunRow: it gives the run of a row of runs, without metrics and ops. Derived values are left
@@ -74,7 +74,7 @@ func (all columns[T]) set(t *T, row []any) {
 	}
 }
 
-// rowOf gives a row of n values, each with the type that Kind names.
+// rowOf returns a row of n values, each with the type that Kind names.
 func rowOf(values iter.Seq[any], n int) []any {
 	row := make([]any, 0, n)
 	for value := range values {

@@ -180,7 +180,7 @@ func NewRunSet(ids []ULID) *RunSet {
 // Len returns the number of runs.
 func (s *RunSet) Len() int { return s.count }
 
-// Between gives the ids of the set from first to last, both included, ascending.
+// Between returns the ids of the set from first to last, both included, ascending.
 func (s *RunSet) Between(first, last ULID) ([]ULID, error) {
 	from := max(s.blockAfter(first)-1, 0)
 	to := s.blockAfter(last)
@@ -204,7 +204,7 @@ func (s *RunSet) Between(first, last ULID) ([]ULID, error) {
 	return ids, nil
 }
 
-// All gives all ids, ascending.
+// All returns all ids, ascending.
 func (s *RunSet) All() ([]ULID, error) {
 	if err := s.load(places(0, len(s.blocks))); err != nil {
 		return nil, err

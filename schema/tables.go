@@ -203,7 +203,7 @@ type boundColumn[T any] struct {
 // columns are the columns of a row that holds a T.
 type columns[T any] []boundColumn[T]
 
-// column gives the column of a field; newTable finds out its kind.
+// column returns the column of a field; newTable finds out its kind.
 func column[T any](name string, field func(*T) any, doc string) boundColumn[T] {
 	return boundColumn[T]{&Column{Name: name, Doc: doc}, field}
 }

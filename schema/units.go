@@ -33,7 +33,7 @@ var units = map[string]unit{
 	"ratio": {"ratio", 1}, "%": {"ratio", 0.01},
 }
 
-// StoredUnit gives the stored unit for a unit that people write, and the factor between them (ms: ns, 1e6). An unknown
+// StoredUnit returns the stored unit for a unit that people write, and the factor between them (ms: ns, 1e6). An unknown
 // unit is returned unchanged, with known false.
 func StoredUnit(name string) (stored string, factor float64, known bool) {
 	u, ok := units[name]

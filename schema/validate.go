@@ -22,7 +22,7 @@ func (r *Run) Validate() error {
 // Valid of it is in use.
 type Valid struct{ run *Run } // a pointer, because it goes through many hands
 
-// Check gives the run as a Valid, or the error of Validate.
+// Check returns the run as a Valid, or the error of Validate.
 func Check(r Run) (Valid, error) {
 	if err := r.Validate(); err != nil {
 		return Valid{}, err
@@ -30,7 +30,7 @@ func Check(r Run) (Valid, error) {
 	return Valid{&r}, nil
 }
 
-// Run gives the run. That of the zero Valid has no id.
+// Run returns the run. That of the zero Valid has no id.
 func (v Valid) Run() Run {
 	if v.run == nil {
 		return Run{}

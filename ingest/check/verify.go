@@ -487,7 +487,7 @@ func (v *verifier) checkRuns(ctx context.Context) error {
 	return v.reportTwice()
 }
 
-// ordered gives the files of runs, by the time of their first run.
+// ordered returns the files of runs, by the time of their first run.
 func (v *verifier) ordered(ctx context.Context) []*runsCheck {
 	var checks []*runsCheck
 	artifact := func(a schema.Artifact) (artifactState, error) { return v.artifact(ctx, a) }
@@ -823,7 +823,7 @@ func (v *verifier) stillCounts(name string) bool {
 	return err != nil || !disk.IsThere(v.files, f.Path(schema.RunsDir))
 }
 
-// sameRuns gives groups of consecutive runs with the same id.
+// sameRuns returns groups of consecutive runs with the same id.
 func sameRuns(runs []foundRun) iter.Seq[[]foundRun] {
 	return func(yield func([]foundRun) bool) {
 		for len(runs) > 0 {

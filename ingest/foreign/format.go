@@ -32,7 +32,7 @@ type Format struct {
 	Log    bool // a file may have the results of many invocations, on many days; see fileSessions
 }
 
-// Recognize gives the formats that recognise a file by its beginning.
+// Recognize returns the formats that recognise a file by its beginning.
 func Recognize(formats []Format, head *Head) []*Format {
 	var found []*Format
 	for i := range formats {

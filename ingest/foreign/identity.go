@@ -162,7 +162,7 @@ func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schem
 	return id, there, err
 }
 
-// goOn gives the id of a record that is not the first.
+// goOn returns the id of a record that is not the first.
 func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
 	id = i.chain.id(r.StartedAt)
 	if i.unless != "" {
@@ -256,7 +256,7 @@ func (i *identity) other(seed string) error {
 	return errOther
 }
 
-// keyOf gives the bytes of a digest.
+// keyOf returns the bytes of a digest.
 func keyOf(digest string) (key [16]byte) {
 	_, _ = hex.Decode(key[:], []byte(digest))
 	return key

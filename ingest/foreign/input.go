@@ -128,7 +128,7 @@ func (in *Input) further() (n int) {
 	return n
 }
 
-// Lines gives the lines of the content, without line breaks, with their numbers from 1. Invalid UTF-8 is replaced. A line
+// Lines returns the lines of the content, without line breaks, with their numbers from 1. Invalid UTF-8 is replaced. A line
 // of more than 128 MiB, or of more than 8,388,608 values, is an error.
 func (in *Input) Lines() iter.Seq2[int, Line] {
 	return func(yield func(int, Line) bool) {
@@ -209,7 +209,7 @@ func (c *CSV) Record() ([]string, error) {
 	return record, err
 }
 
-// Records gives the remaining records, up to the first error. Each is valid until the next one.
+// Records returns the remaining records, up to the first error. Each is valid until the next one.
 func (c *CSV) Records() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		for {

@@ -87,7 +87,7 @@ func (k *known) note(c *chain, r *schema.Run) {
 	k.goesOn[[halfBits]byte(c.before[:])] = f
 }
 
-// read gives the file with the record, among the files that were read.
+// read returns the file with the record, among the files that were read.
 func (k *known) read(c *chain) (file fileNumber, ok bool) {
 	if c.first {
 		first, ok := k.begins[c.bits()]
@@ -147,7 +147,7 @@ func (k *known) diverges(c *chain, r *schema.Run) (worst divergence, part schema
 	return worst, part, err
 }
 
-// after gives the records that follow known ones.
+// after returns the records that follow known ones.
 func (k *known) after(before [halfBits]byte) (all []follower, err error) {
 	if f, ok := k.goesOn[before]; ok {
 		all = append(all, f)

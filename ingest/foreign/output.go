@@ -381,7 +381,7 @@ func (p *pathFact) set(r *schema.Run, given bool) {
 	r.Env.Facts = p.to
 }
 
-// pathParams gives the parameters in a path: one for each named group of an expression. matches is false if it does not
+// pathParams returns the parameters in a path: one for each named group of an expression. matches is false if it does not
 // match.
 func pathParams(expression *regexp.Regexp, path string) (params map[string]string, matches bool) {
 	if expression == nil {
@@ -453,7 +453,7 @@ func warnFailedRequests(r *schema.Run) {
 // maxWarned is the number of samples up to which their order is checked, because the checks take more than linear time.
 const maxWarned = 10_000
 
-// warnings gives the warnings about the primary metric of a run. Requests and tokens are different from each other, so
+// warnings returns the warnings about the primary metric of a run. Requests and tokens are different from each other, so
 // their spread is no warning.
 func warnings(r *schema.Run) []string {
 	m := r.Metric(r.Primary)

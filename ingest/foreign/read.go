@@ -179,7 +179,7 @@ func (e *StoreError) Unwrap() error { return e.Err }
 // canBeReadAgain reports whether reopen works. The content of a pipe is gone.
 func (in *Input) canBeReadAgain() bool { return in.Folder != nil || in.Head.Whole }
 
-// reopen gives the file from its beginning.
+// reopen returns the file from its beginning.
 func (in *Input) reopen() (*Input, error) {
 	if in.Folder == nil {
 		return FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)

@@ -159,7 +159,7 @@ func (o *Output) RefuseMismatch(err error) error {
 	return nil
 }
 
-// Noted gives the notes, sorted.
+// Noted returns the notes, sorted.
 func (r *Report) Noted() []string { return slices.Sorted(maps.Keys(r.Notes)) }
 
 // LeftOut is a number of items that were left out for a reason.

@@ -77,7 +77,7 @@ func SetParam(r *schema.Run, name, text string) {
 	}
 }
 
-// Canonical gives the canonical text of a number, and any other text unchanged.
+// Canonical returns the canonical text of a number, and any other text unchanged.
 func Canonical(text string) string {
 	if number, err := schema.CanonicalNumber(text); err == nil {
 		return number

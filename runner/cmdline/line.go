@@ -1,4 +1,4 @@
-// Package line turns a command line into a sweep: bench 'sort a' 'sort -r a', bench -- make all, bench kernels.py:softmax, bench
+// Package cmdline turns a command line into a sweep: bench 'sort a' 'sort -r a', bench -- make all, bench kernels.py:softmax, bench
 // model.onnx. The result is an ordinary sweep file, so it can be saved and run again with the same meaning.
 //
 // Programs run without a shell. So a text is split into words as in a shell, without further expansions. A text that needs a shell (for

@@ -289,7 +289,7 @@ func (t elementType) encode(numbers []float64) []byte {
 	return b
 }
 
-// float16 gives the IEEE 754 binary16 of a number that it has exactly, zero or normal.
+// float16 returns the IEEE 754 binary16 of a number that it has exactly, zero or normal.
 func float16(v float64) uint16 {
 	bits := math.Float32bits(float32(v))
 	sign, exponent, fraction := bits>>31, bits>>23&0xff, bits&(1<<23-1)

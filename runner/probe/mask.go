@@ -9,11 +9,12 @@ import (
 
 // Mask hides secrets in the stored arguments and output of a command. The rules:
 //
-// - the value of an argument whose name ends in a word for a secret (--password, --api-key, --hf-token, secret=...), given with = or,
-// after a name that begins with -, as the next argument; - a text in the form of a known kind of secret (hf_..., sk-..., ghp_...,
-// AKIA..., a JSON web token), anywhere; - user name and password in a URL (https://name:password@host), and the text after Bearer or
-// Basic; - the password in name:password after -u or --user, as curl and wget take it, and the text of a header Cookie; - the value of
-// every environment variable with the name of a secret.
+//   - the value of an argument whose name ends in a word for a secret (--password, --api-key, --hf-token, secret=...), given with =
+//     or, after a name that begins with -, as the next argument;
+//   - a text in the form of a known kind of secret (hf_..., sk-..., ghp_..., AKIA..., a JSON web token), anywhere;
+//   - user name and password in a URL (https://name:password@host), and the text after Bearer or Basic;
+//   - the password in name:password after -u or --user, as curl and wget take it, and the text of a header Cookie;
+//   - the value of every environment variable with the name of a secret.
 //
 // A token of a language model is not a secret: tokens, max-token, pad_token and the like, and any number. Parameters of a sweep are not
 // checked here, because they identify the measured point.

@@ -1,4 +1,4 @@
-// Package words splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing else. A
+// Package shellwords splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing else. A
 // text that needs a real shell is refused.
 //
 // Words may have any bytes except NUL. A word that cannot be printed is written as "$(printf '\t')", which every POSIX shell reads, and

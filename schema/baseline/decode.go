@@ -144,7 +144,7 @@ func versions(r *schema.Run) map[string]*string {
 	}
 }
 
-// VersionsOf gives the versions that a run names, by column.
+// VersionsOf returns the versions that a run names, by column.
 func VersionsOf(r *schema.Run) map[string]string {
 	stored := map[string]string{}
 	for column, at := range versions(r) {

@@ -21,7 +21,7 @@ func round(v float64) float64 {
 	return short
 }
 
-// Encode gives the text of a file: always the same for the same document, with a few lines per point. Numbers have 10
+// Encode returns the text of a file: always the same for the same document, with a few lines per point. Numbers have 10
 // digits.
 func Encode(d *Document) ([]byte, error) {
 	var b bytes.Buffer

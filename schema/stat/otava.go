@@ -71,7 +71,7 @@ func Otava(series []float64, o OtavaOptions) []int {
 	return withoutWeakest(series, weak, o)
 }
 
-// divide gives the places where a window changes, ascending: the most different sides of all its parts first, until
+// divide returns the places where a window changes, ascending: the most different sides of all its parts first, until
 // they do not differ significantly.
 func divide(window []float64, maxP float64) []int {
 	type part struct {

@@ -66,7 +66,7 @@ func Autocorrelated(p, rho float64) float64 {
 	return math.Erfc(z / math.Sqrt2)
 }
 
-// Ranks gives the ranks of values, from 1. Equal values have the mean of their ranks. Values that are NaN have the rank
+// Ranks returns the ranks of values, from 1. Equal values have the mean of their ranks. Values that are NaN have the rank
 // NaN, and do not count.
 func Ranks(values []float64) []float64 {
 	ranks := make([]float64, len(values))

@@ -218,7 +218,7 @@ type Margin func(level float64) float64
 // within returns a margin that is the same for all levels.
 func within(shift float64) Margin { return func(float64) float64 { return shift } }
 
-// withoutSmallest gives points their shifts and drops the points whose shift is not beyond the margin. It drops the smallest first,
+// withoutSmallest returns points their shifts and drops the points whose shift is not beyond the margin. It drops the smallest first,
 // because the neighbouring segments then become one. seen returns the size at which a shift counts.
 func withoutSmallest(series []float64, points []ChangePoint, margin Margin, seen func(Estimate) float64) []ChangePoint {
 	beyond := make([]float64, len(points))

@@ -20,7 +20,7 @@ type binder struct {
 	newer error // names the first unknown column, and wraps ErrNewer
 }
 
-// bind gives the fields of the columns that a file has, in its order, and a binder that has seen all its leaves. The error wraps
+// bind returns the fields of the columns that a file has, in its order, and a binder that has seen all its leaves. The error wraps
 // schema.ErrDamaged if a column has another type.
 func bind(root parquet.Node, columns []*schema.Column) (b binder, fields []*field, err error) {
 	fields, err = b.children(root, columns)

@@ -25,7 +25,7 @@ const (
 	maxText  = 128
 )
 
-// text gives the string of some bytes.
+// text returns the string of some bytes.
 func (d *decoder) text(b []byte) string {
 	if len(b) > maxText {
 		return string(b)
@@ -86,7 +86,7 @@ func (d *decoder) skip(f *field) {
 	}
 }
 
-// value gives the value of a column, or nil if it is NULL.
+// value returns the value of a column, or nil if it is NULL.
 func (d *decoder) value(f *field, l level) any {
 	if !f.Required {
 		l.definition++
@@ -132,7 +132,7 @@ func (d *decoder) leafValue(kind schema.Kind, v parquet.Value) any {
 	}
 }
 
-// list gives the elements of a list that is not NULL.
+// list returns the elements of a list that is not NULL.
 func (d *decoder) list(f *field, l level) any {
 	element := f.fields[0]
 	switch element.Kind {
@@ -151,7 +151,7 @@ func (d *decoder) list(f *field, l level) any {
 	return rows
 }
 
-// scalars gives the elements of a list of leaves without NULLs.
+// scalars returns the elements of a list of leaves without NULLs.
 func scalars[T any](d *decoder, f *field, l level, convert func(parquet.Value) T) []T {
 	list := make([]T, 0, len(d.leaves[f.leaf]))
 	d.repeated(f, l, func(l level) {
@@ -165,7 +165,7 @@ func scalars[T any](d *decoder, f *field, l level, convert func(parquet.Value) T
 	return list
 }
 
-// entries gives the entries of a map that is not NULL.
+// entries returns the entries of a map that is not NULL.
 func (d *decoder) entries(f *field, l level) any {
 	if f.fields[1].Kind == schema.KindReal {
 		return mapOf(d, f, l, parquet.Value.Double)

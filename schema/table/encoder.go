@@ -39,7 +39,7 @@ func NewEncoder(version string) *Encoder {
 	return &Encoder{version: version, layouts: map[string]*liveLayout{}}
 }
 
-// Encode gives the live file of a run with its digest. The bytes are valid until the next call.
+// Encode returns the live file of a run with its digest. The bytes are valid until the next call.
 func (e *Encoder) Encode(r *schema.Run, digest string) ([]byte, error) {
 	content, err := e.row(liveRow(r, digest))
 	if err != nil {
@@ -65,7 +65,7 @@ func (e *Encoder) row(row []any) ([]byte, error) {
 	return content, err
 }
 
-// layout gives the layout of a shape.
+// layout returns the layout of a shape.
 func (e *Encoder) layout(s shape) (*liveLayout, error) {
 	if layout, known := e.layouts[s.key()]; known {
 		return layout, nil
@@ -81,7 +81,7 @@ func (e *Encoder) layout(s shape) (*liveLayout, error) {
 	return layout, nil
 }
 
-// empty gives the empty pages of a layout, with the memory of earlier ones.
+// empty returns the empty pages of a layout, with the memory of earlier ones.
 func (e *Encoder) empty(l *liveLayout) livePages {
 	if missing := len(l.leaves) - len(e.pages); missing > 0 {
 		e.pages = append(e.pages, make(livePages, missing)...)

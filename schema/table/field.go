@@ -18,7 +18,7 @@ type field struct {
 	fields []*field // its parts, as in Children; for a struct, only parts that the file has
 }
 
-// newFields gives the fields of a file with all these columns.
+// newFields returns the fields of a file with all these columns.
 func newFields(columns []*schema.Column) []*field {
 	var fields []*field
 	leaves := 0
@@ -139,7 +139,7 @@ func group(fields []*field, p profile) orderedGroup {
 	return g
 }
 
-// Fields gives the fields in order.
+// Fields returns the fields in order.
 func (g orderedGroup) Fields() []parquet.Field {
 	byName := map[string]parquet.Field{}
 	for _, f := range g.Group.Fields() {

@@ -117,7 +117,7 @@ func (f *File) Columns() int { return len(f.table.Columns) }
 // Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.file.NumRows() }
 
-// Lookup gives the value of a key in the metadata of the file.
+// Lookup returns the value of a key in the metadata of the file.
 func (f *File) Lookup(key string) (string, bool) { return f.file.Lookup(key) }
 
 // Reader reads the rows of a File from the first to the last.

@@ -15,14 +15,14 @@ type shape struct {
 	run, samples, ops []byte
 }
 
-// shapeOf gives the shape of a row with the columns of schema.LiveColumns; samples and ops are the last two.
+// shapeOf returns the shape of a row with the columns of schema.LiveColumns; samples and ops are the last two.
 func shapeOf(row []any) shape {
 	samples, _ := row[len(row)-2].([][]any)
 	ops, _ := row[len(row)-1].([][]any)
 	return shape{present([][]any{row}), present(samples), present(ops)}
 }
 
-// present gives the indices that are not nil in some row.
+// present returns the indices that are not nil in some row.
 func present(rows [][]any) []byte {
 	if len(rows) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (s shape) fields() []*field {
 	return fields
 }
 
-// liveRow gives the values of a run in the order of schema.LiveColumns.
+// liveRow returns the values of a run in the order of schema.LiveColumns.
 func liveRow(r *schema.Run, digest string) []any {
 	row := schema.RunRow(r, digest)
 	return append(row, nestedRows(r.Metrics, schema.MetricRow), nestedRows(r.Ops, schema.OpRow))

@@ -336,7 +336,7 @@ func (s *aiperfSummary) value(name string) (n foreign.Number, unit string) {
 	return a.Avg, a.Unit
 }
 
-// whole gives the totals of the requests of the file.
+// whole returns the totals of the requests of the file.
 func (s *aiperfSummary) whole() (q requests) {
 	completed, _ := s.value("request_count")
 	q.completed = completed.Int64()
@@ -582,7 +582,7 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 	})
 }
 
-// aiperfSummariesOf gives the names that the summary of a file of requests may have.
+// aiperfSummariesOf returns the names that the summary of a file of requests may have.
 func aiperfSummariesOf(name string) []string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl")
 	return []string{stem + "_aiperf.json", stem + ".json"}

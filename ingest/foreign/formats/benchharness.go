@@ -37,7 +37,7 @@ var (
 	ncuRow         = regexp.MustCompile(`^"?[a-z][a-z0-9]*__[a-z0-9_.]+"? *, *"?[-+0-9.,eE]+"?$`)
 )
 
-// harnessReader gives the reader for a file by its beginning, or nil if it is not a file of BenchmarkHarness.
+// harnessReader returns the reader for a file by its beginning, or nil if it is not a file of BenchmarkHarness.
 func harnessReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error {
 	switch {
 	case h.Has("results[].chapter", "results[].status"), h.Has("results[].chapter", "results[].benchmarks"):

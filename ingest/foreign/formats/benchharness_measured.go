@@ -284,7 +284,7 @@ var (
 	lessIsBetter = []string{"time", "latency", "duration", "overhead", "memory", "error", "loss", "stall"}
 )
 
-// directionOf gives the direction by the words of a name, or else by the unit; it is empty if neither decides.
+// directionOf returns the direction by the words of a name, or else by the unit; it is empty if neither decides.
 func directionOf(q harnessQuantity) schema.Better {
 	for _, word := range moreIsBetter {
 		if strings.Contains(q.name, word) {

@@ -12,8 +12,9 @@ import (
 
 // describe sets the fields of v, a struct or a pointer to one, in a run, as their tags define:
 //
-// run:"Env.GPUName"    a column, by its path in schema.Run; several paths are separated by commas param:"streaming"    a parameter, or
-// the axis with that name fact:"gpu.driver"    a fact of the environment
+//	run:"Env.GPUName"    a column, by its path in schema.Run; several paths are separated by commas
+//	param:"streaming"    a parameter, or the axis with that name
+//	fact:"gpu.driver"    a fact of the environment
 //
 // A field without a value sets nothing, and neither does a field whose column, parameter or fact the run already has. So when versions
 // of a tool write a value under several names, the first field in the struct wins. Fields that are structs themselves are described as
@@ -70,7 +71,7 @@ func tagText(value reflect.Value) string {
 	return value.String()
 }
 
-// summaryOf gives the aggregates in the fields of v, a struct, in the stored unit of unit. The tag stat of a field names its
+// summaryOf returns the aggregates in the fields of v, a struct, in the stored unit of unit. The tag stat of a field names its
 // statistic: stat:"p50". NaN and infinity are unknown.
 func summaryOf(v any, unit string) (s schema.Summary) {
 	for field, value := range reflect.ValueOf(v).Fields() {

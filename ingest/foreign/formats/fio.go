@@ -280,7 +280,7 @@ func (job *fioJob) sections() []*fioSection {
 	return []*fioSection{job.Read, job.Write, job.Trim, job.Sync}
 }
 
-// runs gives the runs of a job, and how much it has done.
+// runs returns the runs of a job, and how much it has done.
 func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total float64) {
 	base := func() schema.Run {
 		r := schema.Run{Benchmark: "fio"}

@@ -74,7 +74,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// All gives the formats in the order of --list-formats.
+// All returns the formats in the order of --list-formats.
 func All() []foreign.Format {
 	type list = []foreign.Format
 	return slices.Concat(

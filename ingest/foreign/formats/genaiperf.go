@@ -220,7 +220,7 @@ func readGenAIRequests(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// genaiSummariesOf gives the names that the summary of a file of requests may have.
+// genaiSummariesOf returns the names that the summary of a file of requests may have.
 func genaiSummariesOf(name string) []string {
 	return []string{genaiStem(name) + "_genai_perf.json", "profile_export_genai_perf.json"}
 }

@@ -209,7 +209,7 @@ var jmhTimes = map[string]struct {
 	"ns": {"ns", "s", 0}, "us": {"us", "ms", 0}, "ms": {"ms", "us", 0}, "s": {"s", "", 0}, "min": {"min", "", 1. / 60}, "hr": {"h", "", 1. / 3600},
 }
 
-// quantity gives the quantity of a metric; the name is empty for the primary one. The unit decides, not the mode, because
+// quantity returns the quantity of a metric; the name is empty for the primary one. The unit decides, not the mode, because
 // files have thrpt for s/op.
 func (m *jmhMetric) quantity(name string) quantity {
 	metric := foreign.MetricName(strings.TrimLeft(name, "·"))

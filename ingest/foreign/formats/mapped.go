@@ -693,7 +693,7 @@ func (p *mappedRun) checkUnit(m mappedMetric, units map[string]string) error {
 	return nil
 }
 
-// of gives the values of a metric in the run.
+// of returns the values of a metric in the run.
 func (p *mappedRun) of(m mappedMetric) *mappedValues {
 	v, ok := p.values[m.Metric]
 	if !ok {

@@ -31,7 +31,7 @@ var neurolens = foreign.Format{
 	},
 }
 
-// neurolensReader gives the reader for a file by its beginning, or nil if it is not a file of NeuroLens for Python.
+// neurolensReader returns the reader for a file by its beginning, or nil if it is not a file of NeuroLens for Python.
 func neurolensReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error {
 	switch {
 	case h.Has("run_id", "software.backend", "model.name", "timeline"):
@@ -382,7 +382,7 @@ func (k *neurolensKernel) count(c counters) {
 	c.add("dram_write_bytes", cmp.Or(k.WriteBytes.Finite("B"), k.WriteGB.Finite("GB")))
 }
 
-// numbered gives the ops by their index, or by their position if two have the same index.
+// numbered returns the ops by their index, or by their position if two have the same index.
 func numbered(ops []schema.Op) []schema.Op {
 	seen := map[int64]bool{}
 	for i := range ops {

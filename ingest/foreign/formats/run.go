@@ -154,7 +154,7 @@ func single(r *schema.Run, name string, value foreign.Number, unit string) {
 	foreign.Add(r, m, unit)
 }
 
-// nanoseconds gives a time in nanoseconds, or nil if it is not a time.
+// nanoseconds returns a time in nanoseconds, or nil if it is not a time.
 func nanoseconds(n foreign.Number, unit string) *int64 {
 	v := n.Finite(unit)
 	if v == nil || *v < 0 || *v >= math.MaxInt64 {

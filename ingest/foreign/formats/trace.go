@@ -192,7 +192,7 @@ func (t *opTotal) add(start, duration, calls int64) error {
 	return nil
 }
 
-// list gives the operators of a run that began at a time.
+// list returns the operators of a run that began at a time.
 func (o *ops) list(began int64) []schema.Op {
 	list := make([]schema.Op, 0, len(o.all))
 	for _, t := range o.all {

@@ -61,7 +61,7 @@ var tritonUnits = map[string]struct{ metric, unit string }{
 	"ms": {schema.PrimaryMetric, "ms"}, "us": {schema.PrimaryMetric, "us"}, "µs": {schema.PrimaryMetric, "us"}, "s": {schema.PrimaryMetric, "s"},
 }
 
-// tritonLabel gives the spelling of a label in tritonUnits.
+// tritonLabel returns the spelling of a label in tritonUnits.
 func tritonLabel(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
 // hasTritonUnit reports whether the name of a column has a unit. The name of an axis never has one.

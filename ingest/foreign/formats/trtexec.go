@@ -646,7 +646,7 @@ func trexLog(in *foreign.Input) *trtLog {
 	return nil
 }
 
-// log gives the content of the log, and of the file about the engine.
+// log returns the content of the log, and of the file about the engine.
 func (f *trexFile) log(in *foreign.Input, stem string) *trtLog {
 	l := &trtLog{options: map[string]string{}}
 	var build trexFile

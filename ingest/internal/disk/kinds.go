@@ -83,7 +83,7 @@ func isULID(text string) bool {
 	return err == nil
 }
 
-// Classify gives the kind of a file by its path in the store.
+// Classify returns the kind of a file by its path in the store.
 func Classify(name string) StoreFile {
 	zone, _, _ := strings.Cut(name, "/")
 	s := StoreFile{Path: name, Zone: zone}

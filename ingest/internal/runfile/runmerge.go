@@ -35,7 +35,7 @@ func (m *MergedRuns) From() string {
 	return m.inputs[0].id
 }
 
-// Next gives the next run.
+// Next returns the next run.
 func (m *MergedRuns) Next() (*table.Live, error) {
 	for len(m.inputs) > 0 {
 		in := m.inputs[0]

@@ -254,7 +254,7 @@ func (s *Salvager) packedIDs(pack schema.SealedFile) (map[schema.ULID]bool, erro
 	return ids, nil
 }
 
-// Read gives the next row.
+// Read returns the next row.
 func (p *packedRows) Read() ([]any, error) {
 	for {
 		row, err := p.reader.Read()

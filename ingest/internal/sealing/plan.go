@@ -148,7 +148,7 @@ func (s *Sealer) writePlanned(ctx context.Context, c schema.Claim, files []schem
 	return plan, nil
 }
 
-// runsOf gives the runs of files, ascending.
+// runsOf returns the runs of files, ascending.
 func runsOf(files []schema.LiveFile) []schema.ULID {
 	runs := make([]schema.ULID, len(files))
 	for i, f := range files {

@@ -20,7 +20,7 @@ func Whole(t testing.TB, dir string) {
 	}
 }
 
-// Findings gives the findings of verify for a store.
+// Findings returns the findings of verify for a store.
 func Findings(t testing.TB, dir string) []check.Finding {
 	t.Helper()
 	var all []check.Finding
@@ -28,7 +28,7 @@ func Findings(t testing.TB, dir string) []check.Finding {
 	return all
 }
 
-// Damage gives the findings that are damage.
+// Damage returns the findings that are damage.
 func Damage(all []check.Finding) []check.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f check.Finding) bool { return f.Severity != check.SeverityDamage })
 }

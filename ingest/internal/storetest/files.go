@@ -44,7 +44,7 @@ func Copied(t testing.TB, dir string) string {
 	return into
 }
 
-// Snapshot gives the content of every file below a directory, and the time it was changed.
+// Snapshot returns the content of every file below a directory, and the time it was changed.
 func Snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

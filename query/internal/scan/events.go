@@ -226,7 +226,7 @@ type named struct {
 	places []int // of the events, ascending
 }
 
-// named gives the runs within a reach that events name without being wide, ascending.
+// named returns the runs within a reach that events name without being wide, ascending.
 func (f *facet) named(within IDRange) []named {
 	places := map[schema.ULID][]int{}
 	for at := range f.events {
@@ -370,7 +370,7 @@ func (r *RemovedRuns) read() error {
 	return r.err
 }
 
-// removedByWide gives the runs that are removed as far as the wide events know.
+// removedByWide returns the runs that are removed as far as the wide events know.
 func (f *facet) removedByWide() (*schema.RunSet, error) {
 	if len(f.wide) == 1 && f.events[f.wide[0]].Kind == schema.EventRemove {
 		return f.events[f.wide[0]].Wide, nil
