@@ -301,7 +301,7 @@ var values = map[string]offer{
 	"--threshold": nothing, "show --sort": one(operatorOrders), "--method": completionWords("sbs", "otava"), "--memory-limit": completionWords("512MiB", "1GiB", "4GiB"),
 
 	// what is drawn
-	"--spec": completionWords("vega-lite"), "plot heatmap --x": one(groups), "plot heatmap --y": one(groups), "plot heatmap --by": one(groups), "plot heatmap --metric": one(metrics),
+	"--spec": completionWords("vega-lite"), "--title": nothing, "plot heatmap --x": one(groups), "plot heatmap --y": one(groups), "plot heatmap --by": one(groups), "plot heatmap --metric": one(metrics),
 	"plot lines --x": one(groups), "plot lines --y": one(metrics), "plot lines --by": one(groups), "plot lines --panels": one(groups), "plot lines --metric": one(metrics),
 	"plot pareto --x": one(metrics), "plot pareto --y": one(metrics), "plot history --metric": one(metrics),
 	"notebook --metric": one(metrics), "plot ecdf --by": one(groups), "plot ecdf --metric": one(metrics), "plot runs --by": one(groups), "plot runs --metric": one(metrics), "plot ecdf --against": filters, "plot runs --against": filters,
