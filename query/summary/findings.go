@@ -315,8 +315,12 @@ func (r *reading) rivals(axis string) []string {
 
 // ofComparison returns the findings about the pairs of a comparison.
 func ofComparison(c *Comparison) (all []Finding) {
+	name := c.Name()
+	if c.From == FromSides { // as a filter has it
+		name = c.Axis + "=" + c.Baseline
+	}
 	pick := func(rule string, numbers []Number, holds func(p *Pair) bool) {
-		f := Finding{Rule: rule, Values: []string{c.Name()}, Numbers: numbers}
+		f := Finding{Rule: rule, Values: []string{name}, Numbers: numbers}
 		var places []int
 		for i := range c.pairs {
 			if holds(&c.pairs[i]) {

@@ -44,7 +44,7 @@ type Comparison struct {
 
 // Name returns the name of the baseline.
 func (c *Comparison) Name() string {
-	if c.From == FromSelections {
+	if c.Axis == axisSide {
 		return "the base"
 	}
 	return c.Axis + "=" + c.Baseline

@@ -30,8 +30,8 @@ const (
 // answers returns the first paragraph of a report, the most important sentence first.
 func (m Maker) answers(d *Document) (all []Answer) {
 	names := namerOf(d.Points)
-	if names.axes != nil { // a sentence also names the benchmark that all points have
-		names.axes["benchmark"] = true
+	if names.axes != nil { // a sentence also names the benchmark that all points have, and of programs the command
+		names.axes["benchmark"], names.axes["variant"] = true, true
 	}
 	all = m.trendAnswers(d, names)
 	for i := range d.Comparisons {

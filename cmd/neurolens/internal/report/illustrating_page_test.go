@@ -293,7 +293,7 @@ func TestNotesOfPage(t *testing.T) {
 		ingest.Annotation{Kind: schema.EventTag, Key: "cooling", Value: "water", Runs: []string{runs[1].RunID}}))
 	var got []string
 	for _, row := range tableRows(page, "notes") {
-		got = append(got, row[0]+" "+strings.Join(row[3:6], " "))
+		got = append(got, row[0]+" "+strings.Join(row[2:5], " "))
 	}
 	session := runs[0].SessionID
 	want := []string{session + " 1 note fan &lt;script&gt;alert(1)&lt;/script&gt;", session + " 1 tag cooling=water", session + " 2 release 1.4"}
