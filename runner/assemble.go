@@ -100,9 +100,6 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 	}
 }
 
-// factThreshold is the prefix of facts with thresholds. The name of the metric follows.
-const factThreshold = "runner.threshold."
-
 // factOrderSeed is the fact with the seed of the random order within each block.
 const factOrderSeed = "runner.order_seed"
 
@@ -110,7 +107,7 @@ const factOrderSeed = "runner.order_seed"
 func (a *assembler) rulesOf(p *sweep.Point) map[string]string {
 	rules := maps.Clone(a.rules)
 	for metric, text := range p.Thresholds {
-		rules[factThreshold+metric] = text
+		rules[schema.FactThreshold+metric] = text
 	}
 	return rules
 }

@@ -26,6 +26,9 @@ const (
 	// FactOrigins is the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
 	FactOrigins = "runner.origins"
 
+	// FactThreshold is the prefix of the facts with the thresholds of a sweep. The name of the metric follows; the value is in the syntax of
+	// judge.ParseThreshold.
+	FactThreshold = "runner.threshold."
 	// FactConfig is the hash of all settings of a run, including those whose values are not stored.
 	FactConfig = "runner.config_sha256"
 

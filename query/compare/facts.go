@@ -114,7 +114,7 @@ type pointFacts struct {
 func (s *selectedSide) pointFacts(ctx context.Context, known sideFacts) (map[string]pointFacts, error) {
 	var names []string
 	for name := range known {
-		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, judge.ThresholdFact) {
+		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, schema.FactThreshold) {
 			names = append(names, fact)
 		}
 	}
@@ -157,7 +157,7 @@ func setSessionThresholds(points []*pairing, runs []schema.Run) {
 			found[r.PointID] = sideFacts{}
 		}
 		for name, value := range r.Env.Facts {
-			if strings.HasPrefix(name, judge.ThresholdFact) {
+			if strings.HasPrefix(name, schema.FactThreshold) {
 				found[r.PointID].add(map[string]string{name: value})
 			}
 		}

@@ -113,10 +113,6 @@ func measuredInUnits(metric string) bool {
 	return known && kind.Scale != schema.ScaleDifference && kind.Unit != "" && kind.Unit != "ratio"
 }
 
-// ThresholdFact is the prefix of the facts in which runs have the thresholds of their sweep. The name of the metric follows; the value is as
-// ParseThreshold reads it.
-const ThresholdFact = "runner.threshold."
-
 // ThresholdCombiner combines the given thresholds, the thresholds of the sweeps of points, and the defaults. Points with the same
 // thresholds share one set.
 type ThresholdCombiner struct {
@@ -137,7 +133,7 @@ func (c *ThresholdCombiner) Of(facts map[string]string) Thresholds {
 	sweeps := Thresholds{}
 	for name, text := range facts {
 		if t, err := ParseThreshold(text); err == nil {
-			sweeps[strings.TrimPrefix(name, ThresholdFact)] = t
+			sweeps[strings.TrimPrefix(name, schema.FactThreshold)] = t
 		}
 	}
 	if c.made == nil {
