@@ -30,7 +30,7 @@ type PivotRequest struct {
 type Pivot struct {
 	Axis       string   // the axis, as query.Point.With takes it
 	Values     []string // of the axis: numbers by size, other values by name, after the baseline
-	Reference  int      // the value that factors are relative to: the baseline, or else the first one
+	Reference  int      // the value that factors are relative to: the baseline, or else the first one that was measured
 	Baseline   bool     // it is the baseline that a sweep names
 	Rows       []PivotRow
 	Total      int // number of rows, before Limit
@@ -157,6 +157,14 @@ func (p *Pivot) fill(r *reading, metric string) {
 	for i := range r.report.Points {
 		if one := &r.report.Points[i]; has[i] {
 			p.put(rows, one, slices.Index(p.Values, values[i]), one.valueOf(metric))
+		}
+	}
+	if !p.Baseline { // a value that failed everywhere is no reference
+		measured := func(column int) bool {
+			return slices.ContainsFunc(p.Rows, func(row PivotRow) bool { return row.Cells[column].Median != nil })
+		}
+		for p.Reference < len(p.Values)-1 && !measured(p.Reference) {
+			p.Reference++
 		}
 	}
 	for i := range p.Rows {

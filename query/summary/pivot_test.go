@@ -63,6 +63,11 @@ func TestPivot(t *testing.T) {
 	}
 	p = read(summary.PivotRequest{Axis: "bs", Filter: "impl=new,naive"})
 	valuetest.Equal(t, pivotText(p), "2 10, latency: 200/1 200/1, latency: 100/1 100/1", "by a column, in the order of numbers")
+	p = read(summary.PivotRequest{Axis: "impl", Filter: "impl=late,new"})
+	if p.Baseline || p.Reference != 1 || p.Rows[1].Cells[1].Factor == nil {
+		t.Errorf("the first value failed: %+v", p)
+	}
+	p = read(summary.PivotRequest{Axis: "bs", Filter: "impl=new,naive"})
 	table := p.Table()
 	var names []string
 	for _, c := range table.Columns {

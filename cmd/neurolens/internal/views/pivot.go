@@ -47,10 +47,10 @@ func (l Listing) Pivot(p *summary.Pivot, selection string) term.View {
 		}
 		return wide
 	}
-	full := grid(varying, true)
+	full := grid(varying, g.factors())
 	full.Compact = func() term.View {
 		merged := l.Reader.MergedAxes(varying)
-		for _, factors := range []bool{true, false} {
+		for _, factors := range []bool{g.factors(), false} {
 			if narrow := grid(merged, factors); narrow.Fits(l.Reader.Page()) {
 				return narrow
 			}
@@ -74,15 +74,32 @@ func (g pivotGrid) axes() (constants []string, varying []Axis) {
 	constants, varying = Axes(subjects, RunColumns)
 	metrics := AxisOf(subjects, "metric", func(s *Subject) string { return s.Metric })
 	names := slices.Compact(slices.Sorted(slices.Values(metrics.Values)))
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" }) // of a row that failed
+	delete(better, "")
 	switch {
 	case len(names) > 1:
 		varying = append(varying, metrics)
-	case names[0] != "" && len(better) == 1 && g.Rows[0].Better != "":
-		constants = append(constants, names[0]+", "+g.Rows[0].Better+" is better")
-	case names[0] != "":
+	case len(names) == 0:
+	case len(better) == 1:
+		for direction := range better {
+			constants = append(constants, names[0]+", "+direction+" is better")
+		}
+	default:
 		constants = append(constants, names[0])
 	}
 	return constants, varying
+}
+
+// factors reports whether some value has a factor besides the reference.
+func (g pivotGrid) factors() bool {
+	return slices.ContainsFunc(g.Rows, func(row summary.PivotRow) bool {
+		for i, c := range row.Cells {
+			if i != g.Reference && c.Factor != nil {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // wide has a column for each value of the axis, and one for its factor.
@@ -180,12 +197,14 @@ func (g pivotGrid) below(factors bool) []string {
 	}
 	lines := notes.Lines()
 	switch {
-	case !factors:
+	case !factors && g.factors():
 		lines = append(lines, "× left out: the terminal is too narrow")
-	case len(g.Values) > 1:
+	case g.factors():
 		of := "the first value"
 		if g.Baseline {
 			of = "the baseline"
+		} else if g.Reference > 0 {
+			of = "the first that was measured"
 		}
 		lines = append(lines, fmt.Sprintf("× is relative to %s, %s", g.names[g.Reference], of))
 	}

@@ -68,6 +68,14 @@ next  neurolens compare --matrix impl=naive session=last
 	if got := shown(36, false, ""); !strings.Contains(got, " 1  fused       41.2 µs  ×0.666\n") || !strings.Contains(got, "one row per value: ") || !strings.Contains(got, "16  flash             –\n") {
 		t.Errorf("without room for columns:\n%s", got)
 	}
+	failed := pivotOf(false)
+	failed.Rows[1] = summary.PivotRow{Subject: failed.Rows[1].Subject, Cells: make([]summary.PivotCell, 3)}
+	failed.Rows[0].Cells[1].Factor = nil
+	var b bytes.Buffer
+	Listing{Reader: Display{Width: 80}}.Pivot(failed, "").Render(&b, term.Page{Width: 80})
+	if got := b.String(); !strings.Contains(got, " · latency, lower is better\n") || strings.Contains(got, "×") || strings.Contains(got, "METRIC") {
+		t.Errorf("a row without a value, and no factor:\n%s", got)
+	}
 	for factor, want := range map[float64]string{.000413: "×0.000413", .9999: "×1.000", 1: "×1.00", 38.61: "×38.6", 1234.5: "×1,235"} {
 		valuetest.Equal(t, Times(factor), want)
 	}
