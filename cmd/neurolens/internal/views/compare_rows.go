@@ -15,7 +15,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// points makes the table of some rows, with a column for each axis in which they differ.
+// points makes the table of some rows, with a column for each axis in which they differ. It has no interval, P and noise if these are unknown
+// in every row.
 func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]term.Cell) {
 	columns := append(AxisColumns(varying),
 		term.Column{Header: "BASE", Right: true}, term.Column{Header: "HEAD", Right: true}, term.Column{Header: "CHANGE", Right: true})
@@ -30,7 +31,8 @@ func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]ter
 	for i, place := range places {
 		rows[i] = append(AxisCells(varying, i), pointCells(&w.C.Rows[place], relative)...)
 	}
-	return columns, rows
+	v := term.View{Columns: columns, Rows: rows}.WithoutUnknown(w.confidence(), "P", "NOISE")
+	return v.Columns, v.Rows
 }
 
 // relative reports whether points were judged relative to the change that all of them share.

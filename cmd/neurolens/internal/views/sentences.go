@@ -37,6 +37,8 @@ type JudgedSession struct {
 	Usual    judge.Thresholds // as in compare.Request
 	Repeats  int              // the repeats that the sweep asks for
 	Elapsed  time.Duration    // the time that all repeats took; 0: unknown
+
+	processor []string // sentences about points that the processor time decides
 }
 
 // Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.
@@ -61,9 +63,10 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 	if err != nil {
 		return ContestResult{}, err
 	}
+	s.processor = names.byProcessor(&c)
 	won := names.sentences(c.Rows, s).by(metrics)
-	more := append(names.byProcessor(&c), Comparison{C: &c}.leftOut()...)
-	won.Lines, won.Notes = append(won.Lines, more...), append(won.Notes, more...)
+	left := Comparison{C: &c}.leftOut()
+	won.Lines, won.Notes = append(won.Lines, left...), append(won.Notes, left...)
 	won.Rows = standing(&c, metrics)
 	return won, nil
 }
@@ -123,7 +126,8 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 			alike[c.line(&rows[i], "")]++
 		}
 	}
-	var lines, notes []string
+	var lines []string
+	notes := slices.Clone(s.processor)
 	for i := range rows {
 		r := &rows[i]
 		line, shared := c.line(r, names[i]), c.line(r, "")
@@ -228,7 +232,11 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 	case open == 0:
 		return "", 0
 	case 2*busy >= open && !few:
-		return "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric " + CPUUser + " if the programs compute", 0
+		text = "inconclusive: other work ran on the machine (load): measure when it is quiet"
+		if len(s.processor) == 0 {
+			text += ", or compare by --metric " + CPUUser + " if the programs compute"
+		}
+		return text, 0
 	case len(needed) == 0:
 		return "inconclusive: more repeats will probably not decide it", 0
 	}
