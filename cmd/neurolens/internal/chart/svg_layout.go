@@ -224,7 +224,11 @@ func (s *figureLayout) titleLines(room float64) []string {
 
 // grid computes the numbers of rows and columns of panels.
 func (s *figureLayout) grid(room float64) {
-	const minPanel = 190
+	const narrow, wide, around, letters = 190, 280, 60, 24 // beside a title stand names of ticks
+	minPanel := float64(narrow)
+	for _, title := range term.CutApart(term.Texts(s.parts, func(p Panel) string { return whole(p.Title) }), letters) {
+		minPanel = max(minPanel, min(s.width(title, textSize, true)+around, wide))
+	}
 	n := len(s.parts)
 	most := max(int((room-60)/minPanel), 1)
 	if s.ys[0].spec.Scale == Categories {

@@ -280,6 +280,10 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 	}
 	at := point{v.px(m.X), v.py(m.Y)}
 	ink, form := l.of(m)
+	warned := m.Tone == Warned && series.Tone == Plain
+	if warned { // still of its series
+		ink, form = l.ink, l.shape
+	}
 	r := v.radius(m)
 	switch series.Style {
 	case Bars:
@@ -300,8 +304,8 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 		}
 		v.line(style{ink: ink, width: width}, point{at.x, v.py(m.Low)}, point{at.x, v.py(m.High)})
 	}
-	if m.Tone == Warned && series.Tone == Plain {
-		v.warned(l.shape, l.ink, at, r) // still of its series
+	if warned {
+		v.warned(form, ink, at, r)
 		return at, true
 	}
 	if m.Tone != Plain {
@@ -342,12 +346,9 @@ func (v *view) bar(series Series, m Mark) box {
 func (v *view) drawBar(series Series, m Mark, ink string) point {
 	b := v.bar(series, m)
 	at := point{(b.left + b.right) / 2, v.py(m.Y)}
+	v.fill(ink, v.rectangle(b))
 	if m.Tone == Warned && series.Tone == Plain {
-		ink = v.look(series, 0).ink
-		v.fill(ink, v.rectangle(b))
 		v.stroke(style{ink: "text", width: 1}, v.rectangle(b))
-	} else {
-		v.fill(ink, v.rectangle(b))
 	}
 	if m.Low <= m.High {
 		line, low, high := style{ink: "text", width: 1.25}, v.py(m.Low), v.py(m.High)
