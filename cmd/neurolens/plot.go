@@ -191,9 +191,9 @@ func heatmap(a *app) *cobra.Command {
 		Short: "Draw a metric over two axes of a sweep",
 		Long: `Draw a metric over two axes of a sweep. --x and --y choose the axes; the default
 is those with the most values. Each value of the other axes in which points
-differ has a panel, 12 at most; --median combines their points instead. --by AXIS
-always makes a panel for each value of an axis. Failed points are marked. Cells
-without a measurement are empty.`,
+differ has a panel, 12 at most; --median combines their points instead.
+--by AXIS always makes a panel for each value of an axis. Failed points are
+marked. Cells without a measurement are empty.`,
 		Example: `  neurolens plot heatmap session=last
   neurolens plot heatmap session=last --x batch_size --y seq_len --by precision`,
 	}
@@ -213,10 +213,10 @@ func lines(a *app) *cobra.Command {
 		Long: `Draw a metric over one axis of a sweep. --x chooses the axis; the default is the
 numeric axis with the most values. --by draws a line for each value of a second
 axis, by default of the one that is compared, such as variant. Each value of the
-other axes in which points differ has a panel, 12 at most; --panels names another
-axis for panels, and --median combines the points of a place instead. An axis of
-powers of two is logarithmic. Over names there are bars from zero. Points with 6
-runs or more have the 95 % interval of the median of their runs.`,
+other axes in which points differ has a panel, 12 at most; --panels names
+another axis for panels, and --median combines the points of a place instead. An
+axis of powers of two is logarithmic. Over names there are bars from zero.
+Points with 6 runs or more have the 95 % interval of the median of their runs.`,
 		Example: `  neurolens plot lines session=last
   neurolens plot lines session=last --panels backend
   neurolens plot lines session=last --x batch_size --y throughput --by precision`,
