@@ -157,8 +157,8 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 	return own, calibration
 }
 
-// nextCommands returns what to type next: the command that goes on or measures enough, else one that looks at failures, or at the
-// comparison. It names the session, for the last one need not be this: another may have begun, or one have been imported that says a
+// nextCommands returns what to type next: the command that goes on or measures enough, those that look at failures, and the one that
+// looks at the comparison. It names the session, for the last one need not be this: another may have begun, or one have been imported that says a
 // later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	var commands []string
@@ -172,18 +172,21 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		}
 		commands = append(commands, command)
 	}
-	switch contrast := s.contrast(points); {
-	case s.Result.Failure != "":
+	goesOn, failed := len(commands) > 0, s.Result.Failure != ""
+	if failed {
 		own("show " + views.ShortRun(s.Result.Failure))
 		if s.Result.Failed() > 1 {
 			own("ls " + s.Filter() + " status!=ok")
 		}
-	case len(commands) > 0:
+	}
+	measured := slices.ContainsFunc(points, func(p query.SessionPoint) bool { return p.ValuedRuns > 0 })
+	switch contrast := s.contrast(points); {
+	case goesOn, failed && !measured:
 	case len(points) > 0 && points[0].Side != "", s.Sweep.Baseline != "" && len(points) > 1:
 		own("compare " + s.Filter())
 	case contrast.Axis != "":
 		own("compare " + s.Filter() + " --matrix " + term.ShellWord(contrast.String()))
-	default:
+	case !failed:
 		own("ls " + s.Filter())
 	}
 	for i := range commands {
