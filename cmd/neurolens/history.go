@@ -88,7 +88,7 @@ has neither values nor failures in the newest sessions is ignored.`,
 					return err
 				}
 				a.reportNotNumbers(h.NotNumbers)
-				w := views.History{Reader: a.display(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(h.Gate, req.Newest)}
+				w := views.History{Reader: a.display(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(&h, req.Newest)}
 				if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
 					return err
 				}
@@ -144,6 +144,6 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 	if err := w.End(); err != nil || m == gateOff {
 		return err
 	}
-	fmt.Fprintln(a.stderr, m.historyLine(h.Gate, req.Newest)) // standard output is for the program
+	fmt.Fprintln(a.stderr, m.historyLine(&h, req.Newest)) // standard output is for the program
 	return m.historyVerdict(h.Gate)
 }

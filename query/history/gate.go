@@ -1,8 +1,6 @@
 package history
 
 import (
-	"maps"
-	"math"
 	"slices"
 
 	"github.com/neurolens/neurolens/query/judge"
@@ -26,9 +24,9 @@ func (h *historian) decide() {
 		return
 	}
 	h.Gate = Gate{Series: h.unplaced, Inconclusive: h.unplaced, Undated: h.unplaced}
-	since := h.newestSince(h.req.Newest)
+	starts := h.starts(h.req.Newest)
 	for _, l := range h.lines {
-		if l.failed == 0 && l.undated == 0 && l.entries[len(l.entries)-1].began < since {
+		if l.failed == 0 && l.undated == 0 && l.entries[len(l.entries)-1].began < starts[0] {
 			continue // it is no longer measured
 		}
 		h.Gate.Series++
@@ -49,21 +47,22 @@ func (h *historian) decide() {
 	}
 }
 
-// newestSince returns the start of the oldest of the newest n sessions over all series, in Unix microseconds.
-func (h *historian) newestSince(newest int) int64 {
-	began := map[int32]int64{} // by session
+// starts returns the starts of the newest sessions over all series, at most newest, in Unix microseconds and ascending.
+func (h *historian) starts(newest int) []int64 {
+	began := make([]int64, len(h.sessions.texts)) // by session; 0: none of its runs has a value
 	for _, l := range h.lines {
 		for _, e := range l.entries {
-			if at, ok := began[e.session]; !ok || e.began < at {
+			if at := began[e.session]; at == 0 || e.began < at {
 				began[e.session] = e.began
 			}
 		}
 	}
-	all := slices.Compact(slices.Sorted(maps.Values(began))) // sessions that began at the same time count as one
-	if len(all) <= newest {
-		return math.MinInt64
+	slices.Sort(began)
+	all := slices.Compact(began) // sessions that began at the same time count as one
+	if len(all) > 0 && all[0] == 0 {
+		all = all[1:]
 	}
-	return all[len(all)-newest]
+	return all[max(len(all)-newest, 0):]
 }
 
 // regressed reports whether a series got worse within its newest sessions and still is.

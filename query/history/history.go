@@ -56,6 +56,7 @@ type History struct {
 	Rows         []Row          // empty if Request.Pages receives them
 	Series       []Series       // the series that have rows, in the order of the rows
 	Known        int            // number of series, with rows or without
+	Departures   []*Departure   // series, with rows or without, whose newest sessions are far off their level, the worst first
 	Sessions     int            // number of different sessions in the rows
 	Failed       int            // number of matching runs that failed
 	Requests     int            // part of Failed: ok runs in which more requests failed than are allowed
@@ -65,18 +66,21 @@ type History struct {
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
 	Undated      int            // number of matching ok runs that cannot be ordered: neither they nor their session have a start
+	Failing      int            // number of series, with rows or without, whose runs failed in all sessions after their last value
+	Absent       int            // number of series with a value in half of the newest sessions, but neither a value nor a failure in the newest one; 0 if most are so
 	Tied         int            // number of sessions that began at the same time as another one of their series, to the microsecond: they have no order, so they count as one
 	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
 }
 
 // Series is one metric of one point on one machine.
 type Series struct {
-	First, End int      // its rows are First to End-1, counted over all pages
-	Sessions   int      // number of values, including those before Request.Since: one per session, or per commit of a session
-	ByCommit   bool     // some session has several commits, with one value each
-	Failed     int      // number of sessions after the last value in which all runs of the point failed
-	Changes    []Change // ascending, including inconclusive ones
-	Spikes     []int    // rows of the spikes, counted like First
+	First, End int        // its rows are First to End-1, counted over all pages
+	Sessions   int        // number of values, including those before Request.Since: one per session, or per commit of a session
+	ByCommit   bool       // some session has several commits, with one value each
+	Failed     int        // number of sessions after the last value in which all runs of the point failed
+	Changes    []Change   // ascending, including inconclusive ones
+	Spikes     []int      // rows of the spikes, counted like First
+	Departure  *Departure // nil: the newest sessions are not far off the level
 	// Locations are the values of all requested sessions in the unit, including those that an outline leaves out.
 	Locations []float64
 }
@@ -207,5 +211,6 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	if err := h.name(ctx, r); err != nil {
 		return err
 	}
+	h.departures()
 	return explainChanges(ctx, r, h.Series)
 }

@@ -40,7 +40,11 @@ type line struct {
 	tied    []int32 // sessions that share their start with another one, and an entry with it
 	commits bool    // some session has entries for several commits
 	series  trend
-	of      query.Point // only read if there are rows
+
+	lastLevel int // index of the entry with which the last level begins
+	departure *Departure
+
+	of query.Point // only read if there are rows
 }
 
 // lineKey identifies a series.

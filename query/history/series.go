@@ -75,6 +75,7 @@ type historian struct {
 	lines             []*line // series with a location, in the order of their first sessions
 	unplaced          int     // number of series without an entry that have ok runs without a start
 	shown             []*line // series with rows
+	departed          []*line // series with a departure
 	sessions, commits interned
 }
 
@@ -145,6 +146,7 @@ func (h *historian) findChanges() {
 		l.markChanges()
 		l.markStepsAndSpikes()
 	})
+	h.findDepartures()
 }
 
 // findChanges finds the change points of a series, and returns the smallest p of them.
@@ -211,6 +213,7 @@ func (l *line) markStepsAndSpikes() {
 		low = max(m.Index, m.Until)
 	}
 	l.markSpikes(locations, low, len(locations))
+	l.lastLevel = low
 	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
 }
 
@@ -329,6 +332,10 @@ func (h *historian) outline() {
 			}
 			rows++
 		}
+		s.Departure = l.departure
+		if l.failed > 0 {
+			h.Failing++
+		}
 		if m := l.inconclusive(); m != nil && !time.UnixMicro(l.entries[m.at()].began).Before(h.req.Since) {
 			h.Inconclusive++
 		}
@@ -414,12 +421,12 @@ func (l *line) levelEnd(i int) int {
 
 // name reads the identity of the series that have rows, from one run of each.
 func (h *historian) name(ctx context.Context, r *scan.Reader) error {
-	if len(h.shown) == 0 {
-		return nil
-	}
 	byRun := make(map[schema.ULID]*line, len(h.shown))
-	for _, l := range h.shown {
+	for _, l := range slices.Concat(h.shown, h.departed) {
 		byRun[l.entries[0].first] = l
+	}
+	if len(byRun) == 0 {
+		return nil
 	}
 	ids := slices.SortedFunc(maps.Keys(byRun), scan.CompareIDs)
 	columns, err := scan.RunColumns(append(slices.Clone(query.Identity), "params"))

@@ -24,24 +24,11 @@ type Spike struct {
 // Outliers, 1993) and not within the margin of the level. At most two of them are in a row, and other values are before and after: a
 // change begins with values that look like spikes until there are enough. For fewer than 5 values the result is empty.
 func Spikes(level []float64, margin Margin) []Spike {
-	if len(level) < spikeLeast || slices.ContainsFunc(level, notFinite) {
-		return nil
-	}
-	middle := Median(slices.Clone(level))
-	deviations := make([]float64, len(level))
-	for i, v := range level {
-		deviations[i] = math.Abs(v - middle)
-	}
-	mean, _ := moments(deviations)
-	spread := madOfNormals * Median(deviations)
-	if spread == 0 {
-		spread = meanOfNormals * mean
-	}
-	bound := max(spikeBeyond*spread, margin(middle))
+	middle, far := outliers(level, margin)
 	var spikes []Spike
 	for first := 0; first < len(level); {
 		end := first
-		for end < len(level) && math.Abs(level[end]-middle) >= bound && level[end] != middle {
+		for end < len(level) && far(level[end]) {
 			end++
 		}
 		if n := end - first; n > 0 && n <= spikeMost && first > 0 && end < len(level) {
@@ -52,4 +39,36 @@ func Spikes(level []float64, margin Margin) []Spike {
 		first = end + 1
 	}
 	return spikes
+}
+
+// Departure returns how many values at the end of a level are outliers as those of Spikes are, and how far the last one is above the
+// median of the level. A change may begin with them.
+func Departure(level []float64, margin Margin) (values int, by float64) {
+	middle, far := outliers(level, margin)
+	for values < len(level) && far(level[len(level)-1-values]) {
+		values++
+	}
+	if values == 0 {
+		return 0, 0
+	}
+	return values, level[len(level)-1] - middle
+}
+
+// outliers returns the median of a level, and what reports whether a value is an outlier of it: see Spikes.
+func outliers(level []float64, margin Margin) (middle float64, far func(v float64) bool) {
+	if len(level) < spikeLeast || slices.ContainsFunc(level, notFinite) {
+		return math.NaN(), func(float64) bool { return false }
+	}
+	middle = Median(slices.Clone(level))
+	deviations := make([]float64, len(level))
+	for i, v := range level {
+		deviations[i] = math.Abs(v - middle)
+	}
+	mean, _ := moments(deviations)
+	spread := madOfNormals * Median(deviations)
+	if spread == 0 {
+		spread = meanOfNormals * mean
+	}
+	bound := max(spikeBeyond*spread, margin(middle))
+	return middle, func(v float64) bool { return math.Abs(v-middle) >= bound && v != middle }
 }

@@ -39,6 +39,26 @@ func TestSpikes(t *testing.T) {
 	}
 }
 
+// TestDeparture: values at the end that are far off are no spikes yet, and are counted instead.
+func TestDeparture(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		level  []float64
+		values int
+		by     float64
+	}{
+		{[]float64{10, 11, 10, 9, 11, 10, 40}, 1, 30},
+		{[]float64{10, 11, 10, 9, 11, 10, -40, -30}, 2, -40},
+		{[]float64{10, 11, 10, 40, 11, 10, 9}, 0, 0},
+		{[]float64{3, 3, 3, 3, 3, 3.4}, 0, 0},
+		{[]float64{3, 3, 3, 30}, 0, 0},
+	} {
+		values, by := Departure(c.level, within(.5))
+		valuetest.Equal(t, values, c.values, c.level)
+		valuetest.Equal(t, by, c.by, c.level)
+	}
+}
+
 // TestSpikesOfNormalValues: a hundred normal values have hardly ever one.
 func TestSpikesOfNormalValues(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,8 @@ func (w History) View() term.View {
 }
 
 // HistoryGateLine returns the last line of a gate over so many newest sessions, which ends with an exit status.
-func HistoryGateLine(g history.Gate, newest, exit int) string {
+func HistoryGateLine(h *history.History, newest, exit int) string {
+	g := h.Gate
 	var parts []string
 	switch {
 	case g.Regressed > 0 && g.Failing > 0:
@@ -62,6 +63,7 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 	case len(parts) == 0:
 		parts = append(parts, "no regression found in "+counted(g.Series-g.Short, "series"))
 	}
+	parts = append(parts, departures(h.Departures, true)...)
 	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", newest, strings.Join(parts, "; "), exit)
 }
 
@@ -72,7 +74,10 @@ func (w History) nothing() []string {
 		return []string{fmt.Sprintf("none of %s could be checked: fewer than %d %ss", counted(w.H.Known, "series"), history.MinSessions, w.noun())}
 	case w.H.Known > 0 && w.Req.Regressions:
 		lines := []string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}
-		return slices.Concat(lines, w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+		if w.H.Failing > 0 {
+			lines = append(lines, counted(w.H.Failing, "series")+" failing since the last value")
+		}
+		return slices.Concat(lines, departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
 	case w.H.Failed > 0 && w.H.Failed == w.H.Requests:
@@ -194,7 +199,7 @@ func (w History) one(s history.Series) term.View {
 	first := began(rows[0].StartedAt)
 	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
-	v.Below = slices.Concat([]string{w.outcome(changes, s)}, slow(changes), between(changes), w.spikes(s))
+	v.Below = slices.Concat([]string{w.outcome(changes, s)}, slow(changes), between(changes), departures(w.H.Departures, false), w.spikes(s))
 	if s.Failed > 0 {
 		newest := began(rows[len(rows)-1].StartedAt)
 		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
@@ -297,6 +302,27 @@ func (w History) spikes(s history.Series) []string {
 		text += ", …"
 	}
 	return []string{text}
+}
+
+// departures returns a line about the series whose newest sessions are far off their level; without a name it is of the only one.
+func departures(all []*history.Departure, named bool) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	d := all[0]
+	row := &d.Row
+	text := "newest session: "
+	if d.Sessions > 1 {
+		text = fmt.Sprintf("newest %d sessions: ", d.Sessions)
+	}
+	if len(all) > 1 {
+		text += counted(len(all), "series") + " far off their level, the worst "
+	}
+	if named {
+		text += seriesName(row) + " "
+	}
+	return []string{fmt.Sprintf("%s%s, %s off its level of %s; a verdict needs at least %s", text, locationText(row), shiftText(row, row.Shift),
+		QuantityOf(d.Level, row.Unit, row.Metric, ""), term.Count(d.Missing, "more session"))}
 }
 
 // noun returns what series are of: sessions, or where one has several commits, values.
@@ -415,8 +441,14 @@ func (w History) several() term.View {
 		}
 		return changedAt{}
 	}
+	departed := func(s history.Series) float64 {
+		if s.Departure == nil || s.Departure.Row.Shift == nil {
+			return 0
+		}
+		return math.Abs(*s.Departure.Row.Shift)
+	}
 	slices.SortStableFunc(series, func(a, b history.Series) int {
-		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), worse(last(a), last(b)))
+		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), worse(last(a), last(b)), cmp.Compare(departed(b), departed(a)))
 	})
 	shown := series[:min(len(series), historyRows)]
 
@@ -450,34 +482,59 @@ func (w History) several() term.View {
 // those of the first series.
 func (w History) outcomeOfAll(series []history.Series, names []string) []string {
 	var worst changedAt
-	name, regressed, short := "", 0, 0
+	name, regressed, inconclusive, short, failing := "", 0, 0, 0, 0
+	nameOf := func(i int, row *history.Row) string {
+		if i < len(names) && names[i] != "" {
+			return names[i]
+		}
+		return seriesName(row)
+	}
 	for i, s := range series {
 		changes := w.changes(s)
 		if len(changes) == 0 && w.tooShort(s) {
 			short++
+		}
+		failing += min(s.Failed, 1)
+		if len(changes) > 0 && changes[len(changes)-1].verdict() == judge.Inconclusive {
+			inconclusive++
 		}
 		if len(changes) == 0 || changes[len(changes)-1].verdict() != judge.Regressed {
 			continue
 		}
 		regressed++
 		if c := changes[len(changes)-1]; worst.row == nil || worse(c, worst) < 0 {
-			worst, name = c, seriesName(c.row)
-			if i < len(names) && names[i] != "" {
-				name = names[i]
-			}
+			worst, name = c, nameOf(i, c.row)
 		}
 	}
+	far := departures(w.H.Departures, true)
 	switch {
-	case short == len(series):
+	case short == len(series) && failing == 0 && far == nil:
 		return nil
+	case regressed == 0 && failing > 0: // those that fail come first
+		text := fmt.Sprintf("%s of %s failing: ", term.Thousands(failing), counted(len(series), "series"))
+		text += term.Short(nameOf(0, &w.H.Rows[series[0].First])) + " for " + term.Count(series[0].Failed, "session")
+		if failing > 1 {
+			text += fmt.Sprintf(", and %s more", term.Thousands(failing-1))
+		}
+		return slices.Concat([]string{text}, far, []string{""})
+	case short == len(series):
+		return append(far, "")
 	case regressed == 0:
-		return []string{"no regression found in " + counted(len(series)-short, "series"), ""}
+		text := "no regression found in " + counted(len(series)-short, "series")
+		if inconclusive > 0 {
+			text += fmt.Sprintf(", %s of them inconclusive", term.Thousands(inconclusive))
+		}
+		return slices.Concat([]string{text}, far, []string{""})
 	}
 	since := " since "
 	if regressed > 1 {
 		since = "; the worst since "
 	}
-	return []string{fmt.Sprintf("%s of %s regressed%s%s: %s, %s", term.Thousands(regressed), counted(len(series), "series"), since, began(worst.since()), term.Short(name), worst.fromTo()), ""}
+	text := fmt.Sprintf("%s of %s regressed%s%s: %s, %s", term.Thousands(regressed), counted(len(series), "series"), since, began(worst.since()), term.Short(name), worst.fromTo())
+	if failing > 0 {
+		text += fmt.Sprintf("; %s failing", term.Thousands(failing))
+	}
+	return slices.Concat([]string{text}, far, []string{""})
 }
 
 // fromTo returns the levels before and after a change, and the change with its interval if both ends are known.
@@ -542,7 +599,7 @@ func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 	rows := w.H.Rows[s.First:s.End]
 	cells := term.Cells(term.Thousands(len(s.Locations)), sparkline(s.Locations, sparkColumns), locationText(&rows[len(rows)-1]))
 	if c.row == nil {
-		words := strings.TrimPrefix(failedOfLate(s)+spikeOf(s), ", ")
+		words := strings.TrimPrefix(failedOfLate(s)+departureOf(s)+spikeOf(s), ", ")
 		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: words, Failed: s.Failed > 0}, term.Cell{})
 	}
 	verdict := c.verdictText()
@@ -552,7 +609,7 @@ func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 	if s.Failed > 0 {
 		verdict += ", " + failedOfLate(s)
 	}
-	verdict += spikeOf(s)
+	verdict += departureOf(s) + spikeOf(s)
 	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0, Won: c.verdict() == judge.Improved},
 		term.Cell{Text: w.Reader.When(answer.Value(c.since()))})
 }
@@ -563,6 +620,14 @@ func failedOfLate(s history.Series) string {
 		return ""
 	}
 	return "failing for " + term.Count(s.Failed, "session")
+}
+
+// departureOf says how far the newest session is off the level, in the row of a series; empty if it is not far off.
+func departureOf(s history.Series) string {
+	if s.Departure == nil {
+		return ""
+	}
+	return ", newest " + shiftText(&s.Departure.Row, s.Departure.Row.Shift)
 }
 
 // spikeOf returns the end of the verdict in the row of a series with a spike; else empty.
@@ -613,6 +678,9 @@ func (w History) counts() []string {
 	}
 	if failed > 0 {
 		lines = append(lines, counted(failed, "series")+" failing since the last value")
+	}
+	if w.H.Absent > 0 {
+		lines = append(lines, counted(w.H.Absent, "series")+" without a value in the newest session")
 	}
 	if spiky > 0 {
 		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off the level (a spike, not a change)")
@@ -714,17 +782,31 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 		v.Below = append(v.Below, w.Gate)
 	}
 	slices.SortStableFunc(changes, worse)
-	if len(changes) == 0 || changes[0].row == nil {
+	point := ""
+	switch {
+	case len(changes) > 0 && changes[0].row != nil:
+		point = changes[0].row.PointID
+	case len(w.H.Departures) > 0:
+		point = w.H.Departures[0].Row.PointID
+	default:
 		return v
 	}
-	command := "neurolens plot history point_id=" + changes[0].row.PointID
+	command := "neurolens plot history point_id=" + point
 	if w.Req.Metric != "" {
 		command += " --metric " + term.ShellWord(w.Req.Metric)
 	}
-	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
-	// A slow change has no commit that a bisection could find.
-	if c := changes[0]; c.verdict() == judge.Regressed && c.row.RampSessions == 0 && c.Base != "" && c.Head != "" && c.Base != c.Head {
-		v.Next = append(v.Next, "      neurolens bisect "+ShortCommit(c.Base)+" "+ShortCommit(c.Head)+" SWEEP.yaml")
+	if len(changes) > 0 {
+		v.Below = append(v.Below, bisectable(changes[0])...)
 	}
+	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
 	return v
+}
+
+// bisectable says between which commits a regression can be searched. A slow change has no commit that a bisection could find. Which sweep
+// file measures the point is unknown here.
+func bisectable(c changedAt) []string {
+	if c.verdict() != judge.Regressed || c.row.RampSessions != 0 || c.Base == "" || c.Head == "" || c.Base == c.Head {
+		return nil
+	}
+	return []string{fmt.Sprintf("bisect %s %s with a sweep file finds the commit (bench --print-sweep)", ShortCommit(c.Base), ShortCommit(c.Head))}
 }

@@ -59,6 +59,18 @@ func madeHistory(shifts ...float64) history.History {
 	return h
 }
 
+// departed returns a history in which the newest sessions of some series are far off their level.
+func departed(h history.History, sessions int, series ...int) history.History {
+	h.Series = slices.Clone(h.Series)
+	for _, i := range series {
+		row := h.Rows[h.Series[i].First]
+		row.Location, row.Shift, row.Verdict = 5.2065e6, new(.3), judge.Regressed
+		h.Series[i].Departure = &history.Departure{Row: row, Sessions: sessions, Level: 4.005e6, Missing: 3 - sessions}
+		h.Departures = append(h.Departures, h.Series[i].Departure)
+	}
+	return h
+}
+
 // failing returns a history of which each series failed in 12 sessions after its last value.
 func failing(h history.History) history.History {
 	for i := range h.Series {
@@ -93,9 +105,9 @@ also changed
   2026-09-07  driver_version 570.86 → 575.51
 
 1 change found in 12 sessions
+bisect 81cc0fe 9a01b3d with a sweep file finds the commit (bench --print-sweep)
 
 next  neurolens plot history point_id=00000000000000000000000000000000
-      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
 `},
 		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `2 of 4 series regressed; the worst since 2026-09-07: bs=8, 4.00 ms → 10.0 ms,
 +150 %
@@ -111,9 +123,9 @@ BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
 4 series over 12 sessions
 by their last change: 2 regressed, 1 improved, 1 with no change found
 changed series: false discovery rate 5 %
+bisect 81cc0fe 9a01b3d with a sweep file finds the commit (bench --print-sweep)
 
 next  neurolens plot history point_id=00000000000000000000000000000003
-      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
 `},
 		{"nothing since", history.History{Known: 3}, history.Request{Regressions: true, Since: time.Date(2026, 9, 30, 8, 0, 0, 0, time.Local)}, "no regression since 2026-09-30 08:00 in 3 series\n"},
 		{"nothing", history.History{}, history.Request{}, "no run matches\n"},
@@ -139,7 +151,7 @@ func TestHistoryFits(t *testing.T) {
 		for width := 40; width <= 160; width += 5 {
 			text := historyText(c.h, c.req, width, true)
 			for line := range strings.SplitSeq(text, "\n") {
-				if ansi.StringWidth(line) > width && !strings.HasPrefix(line, "next") && !strings.Contains(line, "neurolens bisect") {
+				if ansi.StringWidth(line) > width && !strings.HasPrefix(line, "next") {
 					t.Errorf("%s at %d columns: %q", name, width, line)
 				}
 			}
@@ -223,6 +235,11 @@ func TestHistoryOutcome(t *testing.T) {
 		{madeHistory(-.3, 0), "no regression found in 2 series\n\n"},
 		{short, "no regression found in 2 series\n\n"},
 		{none, "latency · matmul"},
+		{departed(madeHistory(0, 0), 1, 1), "no regression found in 2 series\nnewest session: latency of matmul bs=2 tile=32 on lab3 5.21 ms, +30.0 % off its\nlevel of 4.00 ms; a verdict needs at least 2 more sessions\n\n"},
+		{departed(none, 2, 0, 1), "newest 2 sessions: 2 series far off their level, the worst latency of matmul\nbs=1 tile=32 on lab3 5.21 ms, +30.0 %"},
+		{departed(madeHistory(.3, 0), 1, 1), "1 of 2 series regressed since 2026-09-07: bs=1, 4.00 ms → 5.21 ms, +30.0 %\nnewest session: "},
+		{unsettled(madeHistory(.3, 0), 0), "no regression found in 2 series, 1 of them inconclusive\n\n"},
+		{failing(madeHistory(0, 0)), "2 of 2 series failing: bs=1 for 12 sessions, and 1 more\n\n"},
 	} {
 		if got := historyText(c.h, history.Request{}, 80, false); !strings.HasPrefix(got, c.want) {
 			t.Errorf("want %q, got\n%s", c.want, got)
@@ -245,6 +262,14 @@ func TestHistoryFailing(t *testing.T) {
 	one := madeHistory(0)
 	one.Series[0].Failed = 8
 	contains(t, historyText(one, history.Request{}, 80, false), "\nfailing for 8 sessions: the last value is from 2026-09-12\n")
+	text = historyText(departed(madeHistory(0, 0), 1, 1), history.Request{}, 100, false)
+	contains(t, text, "–  newest +30.0 %", "next  neurolens plot history point_id=00000000000000000000000000000001")
+	contains(t, historyText(departed(madeHistory(0), 1, 0), history.Request{}, 100, false), "\nnewest session: 5.21 ms, +30.0 % off its level of 4.00 ms; a verdict")
+	quiet := departed(madeHistory(0, 0), 1, 1)
+	quiet.Series, quiet.Failing = nil, 1
+	contains(t, historyText(quiet, history.Request{Regressions: true}, 100, false), "no regression in 2 series\n1 series failing", "\nnewest session: ")
+	gate := HistoryGateLine(&quiet, 14, 0)
+	contains(t, gate, "; newest session: latency of matmul bs=2")
 	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
 		t.Errorf("got %q", text)
 	}
@@ -343,7 +368,7 @@ func TestHistoryPlace(t *testing.T) {
 	const meaning = "\nA..B: the step is after session A and not after session B, with a confidence of 95 %\n"
 	for _, regressions := range []bool{false, true} {
 		text := historyText(h, history.Request{Regressions: regressions}, 120, false)
-		contains(t, text, "\n2026-09-04..2026-09-07  ", meaning, "\n      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml\n")
+		contains(t, text, "\n2026-09-04..2026-09-07  ", meaning, "\nbisect 81cc0fe 9a01b3d with a sweep file finds the commit (bench --print-sweep)\n")
 	}
 	c.Base = c.Head
 	if text := historyText(h, history.Request{}, 120, false); strings.Contains(text, "bisect") {

@@ -1,0 +1,93 @@
+package history_test
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
+)
+
+// nights are levels that differ by chance, with other ones at the end.
+func nights(n int, newest ...float64) (levels []float64) {
+	for k := range n {
+		levels = append(levels, 100+float64(k*3%4))
+	}
+	return append(levels, newest...)
+}
+
+// TestDepartures: newest sessions that are far off are named until there is a verdict, whatever is listed.
+func TestDepartures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		levels            []float64
+		sessions, missing int
+		verdict           judge.Verdict
+		shift             float64
+	}{
+		{nights(19, 130), 1, 2, judge.Regressed, .28},
+		{nights(18, 131, 130), 2, 1, judge.Regressed, .28},
+		{nights(19, 70), 1, 2, judge.Improved, -.31},
+		{nights(5, 130), 1, 2, judge.Regressed, .28},
+		{nights(4, 130), 1, 3, judge.Regressed, .28},
+	} {
+		for _, req := range []history.Request{{}, {Newest: 14}, {Regressions: true}, {Outline: true}} {
+			h := historyOf(t, querytest.SealedRuns(t, levelled(c.levels...)), req)
+			if len(h.Departures) != 1 || h.Gate.Regressed != 0 {
+				t.Errorf("%v: %+v", c.levels, h.Departures)
+				continue
+			}
+			d := h.Departures[0]
+			valuetest.Equal(t, d.Sessions, c.sessions, c.levels)
+			valuetest.Equal(t, d.Missing, c.missing, c.levels)
+			valuetest.Equal(t, d.Row.Verdict, c.verdict, c.levels)
+			if math.Abs(*d.Row.Shift-c.shift) > .02 || math.Abs(d.Level-101.8e3) > 1e3 || d.Row.Benchmark == "" {
+				t.Errorf("%v: %+v", c.levels, d)
+			}
+		}
+	}
+	for _, levels := range [][]float64{nights(20), slices.Concat(nights(12, 130), nights(8)), nights(12, slices.Repeat([]float64{130}, 8)...)} {
+		if h := historyOf(t, querytest.SealedRuns(t, levelled(levels...)), history.Request{}); len(h.Departures) != 0 {
+			t.Errorf("%v: %+v", levels, h.Departures[0])
+		}
+	}
+	since := querytest.Start.Add(30 * 24 * time.Hour)
+	if h := historyOf(t, querytest.SealedRuns(t, levelled(nights(19, 130)...)), history.Request{Since: since}); len(h.Departures) != 0 {
+		t.Error("a session before what was asked for is named")
+	}
+}
+
+// TestFailingAndAbsent: a series whose runs fail is counted whatever is listed, and so is one that the newest session lacks, unless most do.
+func TestFailingAndAbsent(t *testing.T) {
+	t.Parallel()
+	runs := levelled(nights(10)...)
+	for k := 8; k < 10; k++ {
+		runs = append(runs, failedRun(k+2, 0, schema.StatusError, false))
+	}
+	for _, req := range []history.Request{{}, {Regressions: true}} {
+		if h := historyOf(t, querytest.SealedRuns(t, runs), req); h.Failing != 1 || h.Absent != 0 {
+			t.Errorf("%d failing, %d absent", h.Failing, h.Absent)
+		}
+	}
+	for gone, want := range map[int]int{1: 1, 2: 0} {
+		var runs []schema.Run
+		for point := range 3 {
+			for k, r := range levelled(nights(10)...) {
+				if r.Params = map[string]string{"n": strconv.Itoa(point)}; point < gone && k >= 8 {
+					continue
+				}
+				r.PointID = schema.PointID(&r)
+				runs = append(runs, r)
+			}
+		}
+		if h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{}); h.Absent != want || h.Known != 3 {
+			t.Errorf("%d gone: %d absent of %d", gone, h.Absent, h.Known)
+		}
+	}
+}
