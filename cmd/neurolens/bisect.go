@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,7 +125,7 @@ func (b *bisector) read(args []string) (err error) {
 		return err
 	}
 	if b.source, err = cmdline.File(args[2]); err != nil {
-		return usageErrorf("bisect: %w", err)
+		return usageErrorf("bisect: %w%s", err, sweepOf(args[2]))
 	}
 	defer b.source.Close()
 	if b.overrides, err = b.bench.flags.overrides(b.app, b.cmd); err != nil {
@@ -146,6 +147,16 @@ func (b *bisector) read(args []string) (err error) {
 		return usageError{err}
 	}
 	return b.openLog()
+}
+
+// sweepOf says how to write a sweep file for what bench measures without one, such as app.py:parse. It is empty for what should be a sweep file.
+func sweepOf(target string) string {
+	file, _, _ := strings.Cut(target, ":")
+	if slices.Contains([]string{".yaml", ".yml", ""}, filepath.Ext(file)) {
+		return ""
+	}
+	file = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) + ".yaml"
+	return fmt.Sprintf("; want a sweep file: neurolens bench %s --print-sweep > %s writes one", term.ShellWord(target), term.ShellWord(file))
 }
 
 // openLog opens the log of this search: that of --log, or the one in the user's cache.

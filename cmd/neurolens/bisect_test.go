@@ -135,6 +135,7 @@ func TestBisectInput(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.log")
 	valuetest.OK(t, os.WriteFile(other, []byte("# neurolens bisect 1 of another\n"), 0o600))
 	for _, c := range []struct{ dir, args, want string }{
+		{dir, "c0 c2 app.py:parse", "open app.py:parse: no such file or directory; want a sweep file: neurolens bench app.py:parse --print-sweep > app.yaml writes one"},
 		{dir, "c0 c2", "bisect: want GOOD, BAD and a sweep file, got 2 arguments"},
 		{dir, "c2 c0 sweep.yaml", `"c2" is not an ancestor of "c0"`},
 		{dir, "c0 other sweep.yaml", "they are the same commit"},
