@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
@@ -140,12 +141,16 @@ type ingesting struct {
 	*app
 	options  ingest.ReadOptions
 	dryRun   bool
+	again    string // see views.IngestReport.Again
 	reading  *ingest.Reading
 	progress *views.IngestProgress
 }
 
 func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	in := &ingesting{app: a, options: ingest.ReadOptions{Formats: formats.All()}, dryRun: f.dryRun}
+	if f.at == "" && !slices.Contains(a.args, "--") {
+		in.again = progress.CommandLine(a.args)
+	}
 	o := &in.options
 	var err error
 	if o.From, err = f.format(); err != nil {
@@ -343,7 +348,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 func (in *ingesting) report(done ingest.Appended) views.IngestReport {
 	return views.IngestReport{
 		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
-		Stored: done, Replaced: in.reading.Replaced,
+		Stored: done, Replaced: in.reading.Replaced, Again: in.again,
 	}
 }
 

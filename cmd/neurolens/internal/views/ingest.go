@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,7 +24,8 @@ type IngestReport struct {
 	Tagged bool // tags were to be added
 	Stored ingest.Appended
 
-	Replaced int // earlier runs without a start, or with another one, that were removed
+	Again    string // the command line as it was typed, without --at; empty: it cannot be typed again
+	Replaced int    // earlier runs without a start, or with another one, that were removed
 }
 
 // Summary returns the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
@@ -115,9 +117,31 @@ func (r IngestReport) View() term.View {
 	}
 	v.Below = append(v.Below, r.total())
 	if r.Stored.Added > 0 {
-		v.Next = []string{"", "next  neurolens ls source=" + r.Source}
+		v.Next = []string{"", "next  " + r.next()}
 	}
 	return v
+}
+
+// next returns the command to type after runs were stored: what gives them a start time, if the names of their files have it, or what shows
+// enough sessions over time, or the runs.
+func (r IngestReport) next() string {
+	sessions, undated, dated := 0, 0, r.Again != ""
+	for _, one := range r.Files {
+		sessions += one.Sessions
+		if one.Undated == 0 {
+			continue
+		}
+		undated++
+		_, err := foreign.StartOfName(&foreign.Input{Name: one.Name})(nil)
+		dated = dated && err == nil
+	}
+	switch {
+	case undated > 0 && dated:
+		return r.Again + " --at name"
+	case undated == 0 && sessions >= history.MinSessions:
+		return "neurolens history source=" + r.Source
+	}
+	return "neurolens ls source=" + r.Source
 }
 
 // passedOver names the first that came to this in folders.
