@@ -78,7 +78,8 @@ func TestFailingAndAbsent(t *testing.T) {
 	for gone, want := range map[int]int{1: 1, 2: 0} {
 		var runs []schema.Run
 		for point := range 3 {
-			for k, r := range levelled(nights(10)...) {
+			for k, level := range nights(10) {
+				r := historyRun(k, point, 1000*level)
 				if r.Params = map[string]string{"n": strconv.Itoa(point)}; point < gone && k >= 8 {
 					continue
 				}
