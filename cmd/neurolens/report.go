@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
@@ -99,6 +101,11 @@ and field.`,
 				a.reportNotNumbers(notNumbers)
 				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
 				m := report.Maker{Reader: a.display(), By: "neurolens " + version}
+				if r.Selection.Sessions == 1 && len(r.Comparisons) == 0 {
+					if m.Sessions, err = sessionsOf(cmd.Context(), db, pointsOf(r)); err != nil {
+						return err
+					}
+				}
 				d := m.Document(r)
 				if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 					return err
@@ -118,4 +125,11 @@ and field.`,
 	flags.BoolVar(&f.All, "all", false, "report all runs of the store, not only the last session")
 	f.layouts.define(cmd)
 	return cmd
+}
+
+// pointsOf returns a filter of the first points of a report. A session that has them usually has the others.
+func pointsOf(r *summary.Report) string {
+	const most = 50
+	ids := term.Texts(r.Points[:min(len(r.Points), most)], func(p summary.Point) string { return string(p.PointID) })
+	return "point_id=" + strings.Join(ids, ",")
 }

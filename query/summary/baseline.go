@@ -41,7 +41,7 @@ type baseline struct {
 // the newest sessions.
 func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 	const maxSessions = 200
-	r.baselines, r.report.Selection.Sweeps = nil, []string{}
+	r.baselines, r.report.Selection.Sweeps, r.report.Selection.Unswept = nil, []string{}, false
 	runs, err := r.runsSQL("run_id", "session_id")
 	if err != nil {
 		return err
@@ -63,7 +63,9 @@ func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 		if ok && !slices.Contains(r.baselines, b) {
 			r.baselines = append(r.baselines, b)
 		}
-		if file := duck.Text(row[1]); file != "" && !slices.Contains(r.report.Selection.Sweeps, file) {
+		file := duck.Text(row[1])
+		r.report.Selection.Unswept = r.report.Selection.Unswept || file == ""
+		if file != "" && !slices.Contains(r.report.Selection.Sweeps, file) {
 			r.report.Selection.Sweeps = append(r.report.Selection.Sweeps, file)
 		}
 		return nil

@@ -14,6 +14,8 @@ type BestValue struct {
 	Points int    `json:"points" doc:"number of baselines for which no other value is better: it improved by verdict and is ahead of the other values, or it is the baseline and all others regressed"`
 	Tied   int    `json:"tied" doc:"number of these for which the 95 % interval of another value overlaps its own, so that the other one may be as good"`
 	Most   *int   `json:"most_pair" doc:"index in pairs of the largest of these improvements; null for the baseline"`
+	Next   *int   `json:"next_pair" doc:"index in pairs of the value that comes closest, for the baseline; null for other values"`
+	Failed int    `json:"failed" doc:"number of baselines for which the value has no ok run, because its runs failed or are unsupported"`
 	Least  *int   `json:"least_pair" doc:"index in pairs of the smallest of them"`
 }
 
@@ -60,11 +62,23 @@ func (c *Comparison) decide(axis string) {
 			b := won(value, c.overlap(best, own))
 			b.Most, b.Least = c.further(b.Most, best, 1), c.further(b.Least, best, -1)
 		case regressed == len(own):
-			won(c.Baseline, false)
+			b := won(c.Baseline, false)
+			for _, i := range own {
+				if gain := first(c.pairs[i].gain()); gain != nil {
+					b.Next = c.further(b.Next, i, 1)
+				}
+			}
 		case unchanged == len(own):
 			c.Equal++
 		default:
 			c.Undecided++
+		}
+	}
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		value, _ := p.axisValue(axis)
+		if b := values[value]; b != nil && !p.Control && (p.Verdict == "failed" || p.Verdict == "unsupported") {
+			b.Failed++
 		}
 	}
 	c.Best = []BestValue{}

@@ -45,6 +45,7 @@ type Selection struct {
 	Absent   []string `json:"absent_metrics" doc:"metrics that were requested but that no run has"`
 	Sessions int      `json:"sessions" doc:"number of sessions"`
 	Sweeps   []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
+	Unswept  bool     `json:"unswept" doc:"whether some of these sessions have no sweep file"`
 	Since    *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`
 	Until    *Time    `json:"until" doc:"start of the last run"`
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
@@ -38,6 +39,11 @@ type Trend struct {
 	Head      Text          `json:"head_commit" doc:"commit of the first session after the change; null if unknown"`
 	Session   Text          `json:"session_id" doc:"first session of the new level"`
 	Failed    int           `json:"failed_sessions" doc:"number of sessions after the last value in which all runs of the point failed"`
+	Off       int           `json:"off_sessions" doc:"number of newest sessions that are far off the level, with which a change may begin; 0: none"`
+	OffValue  *float64      `json:"off_value" doc:"value of the newest session, if it is far off the level"`
+	OffShift  *float64      `json:"off_shift" doc:"distance of off_value from the level: off_value / level - 1, or the difference if the series is compared by difference"`
+	OffScale  Text          `json:"off_scale" doc:"what off_shift is: ratio, or difference in the unit"`
+	Missing   int           `json:"missing_sessions" doc:"number of further sessions that a verdict on the newest ones needs at least; 0: none is far off"`
 	Differs   []Difference  `json:"differs" doc:"facts, except the commit, that changed together with the level and still differ"`
 }
 
@@ -73,11 +79,17 @@ func (t *Trend) rank() int {
 	if t.Failed > 0 && t.Verdict != judge.Regressed {
 		return 1
 	}
+	if t.Off > 0 && (t.Verdict == judge.Unchanged || t.Verdict == FewSessions) {
+		return 2*slices.Index(trendOrder, judge.Unchanged) - 1
+	}
 	return 2 * slices.Index(trendOrder, t.Verdict) // regressed is 0, improved 2
 }
 
 // size returns how large the last change is, in either direction. Differences in units are not compared with each other.
 func (t *Trend) size() float64 {
+	if t.Shift == nil && t.OffShift != nil {
+		return math.Abs(*t.OffShift)
+	}
 	if t.Shift == nil || t.Scale != Text(schema.ScaleRatio) || *t.Shift <= -1 {
 		return 0
 	}
@@ -90,6 +102,9 @@ func trendOf(h *history.History, s *history.Series) Trend {
 	t := Trend{
 		Subject: subjectOf(row.PointID, "", row.Point), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better), Sessions: s.Sessions, Failed: s.Failed,
 		Verdict: judge.Unchanged, Level: known(stat.Median(slices.Clone(s.Locations))), Differs: []Difference{},
+	}
+	if d := s.Departure; d != nil {
+		t.Off, t.OffValue, t.OffShift, t.OffScale, t.Missing = d.Sessions, known(d.Row.Location), computed(d.Row.Shift), Text(d.Row.Scale), d.Missing
 	}
 	if len(s.Changes) == 0 {
 		if s.Sessions < history.MinSessions {

@@ -28,12 +28,12 @@ const (
 )
 
 // answers returns the first paragraph of a report, the most important sentence first.
-func (m Maker) answers(d *Document) (all []Answer) {
+func (m Maker) answers(d *Document) []Answer {
 	names := namerOf(d.Points)
 	if names.axes != nil { // a sentence also names the benchmark that all points have, and of programs the command
 		names.axes["benchmark"], names.axes["variant"] = true, true
 	}
-	all = m.trendAnswers(d, names)
+	all, series := m.trendAnswers(d, names)
 	for i := range d.Comparisons {
 		c := &d.Comparisons[i]
 		if c.Axis == "side" {
@@ -42,8 +42,11 @@ func (m Maker) answers(d *Document) (all []Answer) {
 			all = append(all, m.bestAnswers(d, c, names)...)
 		}
 	}
+	all = append(all, series...)
 	if len(all) == 0 {
-		all = append(all, m.nothingCompared(d))
+		if all = m.oneOfSessions(d); len(all) == 0 || d.Counts.Points > 1 {
+			all = append(all, m.nothingCompared(d))
+		}
 	}
 	return all
 }
@@ -73,12 +76,12 @@ func fromTo(metric summary.Text, before, after *float64, unit summary.Text, chan
 	return text + " (95 % interval " + interval + ")"
 }
 
-// trendAnswers returns what changed over sessions, and then how many series did.
-func (m Maker) trendAnswers(d *Document, names namer) (all []Answer) {
+// trendAnswers returns what changed over sessions, or may have, and how many series did.
+func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	if len(d.Trends) == 0 {
-		return nil
+		return nil, nil
 	}
-	counts, failing := map[judge.Verdict]int{}, 0
+	counts, failing, off := map[judge.Verdict]int{}, 0, 0
 	for i := range d.Trends {
 		t := &d.Trends[i]
 		counts[t.Verdict]++
@@ -87,6 +90,11 @@ func (m Maker) trendAnswers(d *Document, names namer) (all []Answer) {
 		case t.Verdict == judge.Regressed && n <= maxWorse, (t.Verdict == judge.Improved || t.Verdict == judge.Changed) && n <= maxBetter:
 			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
 			all = append(all, Answer{text, summary.Text(t.Verdict), command})
+		}
+		if t.Off > 0 {
+			if off++; off <= maxWorse {
+				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), command})
+			}
 		}
 		if t.Failed == 0 {
 			continue
@@ -109,7 +117,20 @@ func (m Maker) trendAnswers(d *Document, names namer) (all []Answer) {
 	if failing > 0 {
 		text += fmt.Sprintf("; %s in their newest sessions", term.Verb(failing, "1 fails", term.Thousands(failing)+" fail"))
 	}
-	return append(all, Answer{Text: text + ". Of the series called changed, at most 5 % are expected to be false.", Command: m.command("history", d.words("")...)})
+	if off > 0 {
+		text += fmt.Sprintf("; %s far off in %s newest session", term.Thousands(off), term.Verb(off, "its", "their"))
+	}
+	return all, append(series, Answer{Text: text + ". Of the series called changed, at most 5 % are expected to be false.", Command: m.command("history", d.words("")...)})
+}
+
+// offText says how far the newest sessions of a series are off its level.
+func offText(t *summary.Trend, names namer) string {
+	sessions := "Newest session"
+	if t.Off > 1 {
+		sessions = fmt.Sprintf("Newest %d sessions", t.Off)
+	}
+	return fmt.Sprintf("%s: %s: %s %s, %s off its level of %s; a verdict needs at least %s.", sessions, names.name(&t.Subject), t.Metric, quantity(t.OffValue, t.Unit),
+		views.Change(*t.OffShift, schema.Scale(t.OffScale), string(t.Unit)), quantity(t.Level, t.Unit), term.Count(t.Missing, "more session"))
 }
 
 // sinceText says when a level changed, and with which commits.
@@ -273,6 +294,10 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	switch base := settingName(c, c.Baseline); {
 	case best.Most == nil:
 		text += ": all others are worse there"
+		if best.Next != nil {
+			next := &d.Pairs[*best.Next]
+			text += ", the closest is " + names.pair(next) + ": " + pairValues(next)
+		}
 	case points == 1:
 		verdict = summary.Text(judge.Improved)
 		text += ", against " + base + ": " + pairValues(&d.Pairs[*best.Most])
@@ -301,6 +326,9 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	}
 	if c.Undecided > 0 {
 		others = append(others, fmt.Sprintf("no verdict at %s%s", term.Thousands(c.Undecided), whyUndecided(c)))
+	}
+	if best.Failed > 0 {
+		others = append(others, fmt.Sprintf("%s failed or is unsupported at %s", settingName(c, best.Value), term.Thousands(best.Failed)))
 	}
 	if len(others) > 0 {
 		text += " Elsewhere: " + strings.Join(others, ", ") + "."
@@ -341,6 +369,17 @@ func whyUndecided(c *summary.Comparison) string {
 	return " (" + reasonText(most) + ")"
 }
 
+// oneOfSessions says that a report is of one of several sessions with the same points, and which command looks at the others.
+func (m Maker) oneOfSessions(d *Document) []Answer {
+	if d.Selection.Sessions != 1 || m.Sessions < 2 {
+		return nil
+	}
+	if m.Sessions < history.MinSessions {
+		return []Answer{{Text: fmt.Sprintf("Not compared with other sessions: %s have these points.", term.Thousands(m.Sessions)), Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
+	}
+	return []Answer{{Text: fmt.Sprintf("Not compared with other sessions: %s have these points, and report --all looks at them, as history does.", term.Thousands(m.Sessions)), Command: m.command("report", "--all")}}
+}
+
 // nothingCompared says why a report has no answer, and what would give one.
 func (m Maker) nothingCompared(d *Document) Answer {
 	const lasting = "neurolens compare session=last~1 session=last"
@@ -359,6 +398,9 @@ func (m Maker) nothingCompared(d *Document) Answer {
 		return Answer{Text: "No history: no ok run has a value of its primary metric.", Command: m.command("history", d.words("")...)}
 	case s.Sessions > 1:
 		return Answer{Text: fmt.Sprintf("Nothing is compared here: %s, and a history needs %d.", term.Count(s.Sessions, "session"), history.MinSessions), Command: lasting + m.Reader.OfStores()}
+	}
+	if d.Counts.Points == 1 {
+		return Answer{Text: "Nothing is compared here: one point in one session.", Command: m.command("ls", d.words("")...)}
 	}
 	return Answer{Text: "No setting is called best: there is no baseline. report --baseline AXIS=VALUE compares the other values of an axis with one."}
 }

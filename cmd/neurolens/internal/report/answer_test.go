@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,9 +28,11 @@ func trended() *summary.Report {
 	slower := trend(0, judge.Regressed)
 	slower.OldLevel, slower.Scale, slower.Shift, slower.Low, slower.High = new(75e3), "ratio", new(.12), new(.11), new(.13)
 	slower.Since, slower.After, slower.By, slower.Places, slower.Base, slower.Head = on(8), on(7), on(8), 1, "aaaaaaaaaa", "bbbbbbbbbb"
+	off := trend(2, judge.Unchanged)
+	off.Off, off.OffValue, off.OffShift, off.OffScale, off.Missing = 1, new(109.2e3), new(.3), "ratio", 2
 	failing := trend(1, judge.Unchanged)
 	failing.Failed = 3
-	r.Trends = []summary.Trend{slower, failing, trend(2, summary.FewSessions)}
+	r.Trends = []summary.Trend{slower, failing, off, trend(2, summary.FewSessions)}
 	return r
 }
 
@@ -47,7 +50,8 @@ func TestAnswerOverSessions(t *testing.T) {
 	want := []string{
 		"Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %).",
 		"Failing: sweep fp16, all runs of the last 3 sessions.",
-		"3 series over 40 sessions: 1 regressed, 1 unchanged, 1 with fewer than 8 sessions; 1 fails in their newest sessions. Of the series called changed, at most 5 % are expected to be false.",
+		"Newest session: sweep bf16: latency 109 µs, +30.0 % off its level of 84.0 µs; a verdict needs at least 2 more sessions.",
+		"4 series over 40 sessions: 1 regressed, 2 unchanged, 1 with fewer than 8 sessions; 1 fails in their newest sessions; 1 far off in its newest session. Of the series called changed, at most 5 % are expected to be false.",
 	}
 	if got := texts(r); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -124,6 +128,14 @@ func TestAnswerOfSweep(t *testing.T) {
 	if got := texts(r); len(got) != 1 || got[0] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	c.Best[0].Failed, c.Undecided = 1, 0
+	if got := texts(r); !strings.HasSuffix(got[0], " Elsewhere: precision=fp32 at 1, precision=fp16 failed or is unsupported at 1.") {
+		t.Error(got)
+	}
+	c.Best, c.Undecided = []summary.BestValue{{Value: "fp32", Points: 4, Next: new(3)}}, 2
+	if got := texts(r); !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: all others are worse there, the closest is ") || !strings.Contains(got[0], ": latency 2.00 ms → 1.00 ms, −50.0 % (") {
+		t.Error(got)
+	}
 	c.Best = nil
 	if got := texts(r); got[0] != "No precision is called best: there is no verdict at all 2 points (too few runs)." {
 		t.Error(got)
@@ -158,6 +170,40 @@ func TestNothingCompared(t *testing.T) {
 		if got := texts(r); len(got) != 1 || !strings.HasPrefix(got[0], want) {
 			t.Errorf("got %q, want %s", got, want)
 		}
+	}
+}
+
+// TestOneOfSessions: a report of one session names the command that looks at the others, and one point has no setting.
+func TestOneOfSessions(t *testing.T) {
+	r := many(2)
+	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 1
+	for sessions, want := range map[int][2]string{
+		40: {"Not compared with other sessions: 40 have these points, and report --all looks at them, as history does.", "neurolens report --all"},
+		3:  {"Not compared with other sessions: 3 have these points.", "neurolens compare session=last~1 session=last"},
+		1:  {"Nothing is compared here: one point in one session.", "neurolens ls"},
+	} {
+		got := Maker{Sessions: sessions}.Document(r).Answer
+		if len(got) != 1 || got[0].Text != want[0] || !strings.HasPrefix(got[0].Command, want[1]) {
+			t.Errorf("%d: %+v", sessions, got)
+		}
+	}
+}
+
+// TestAgainOnlyWhatIsKnown: the sweep is measured again only if it is there, and only it measured.
+func TestAgainOnlyWhatIsKnown(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const again = "bench 'my sweep.yaml' --repeats 6"
+	given := func(unswept bool) bool {
+		d := document()
+		d.Selection.Unswept = unswept
+		return slices.ContainsFunc(maker().recommendations(d), func(r Recommendation) bool { return strings.Contains(r.Command, again) })
+	}
+	if given(false) {
+		t.Error("a sweep that is not there is suggested")
+	}
+	ok(t, os.WriteFile("my sweep.yaml", nil, 0o644))
+	if !given(false) || given(true) {
+		t.Error("a sweep is not suggested, or although another command measured some runs")
 	}
 }
 

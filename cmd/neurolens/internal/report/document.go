@@ -71,6 +71,8 @@ type Recommendation struct {
 type Maker struct {
 	Reader views.Display
 	By     string // the program and its version
+
+	Sessions int // sessions of the store with points of the report; 0: unknown
 }
 
 // Document adds the words to a report.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -196,7 +197,10 @@ var advices = []advice{
 		return ""
 	}},
 	{summary.RuleFewRuns, "a verdict needs at least 3 runs per point; measure 6 for a gate", func(m Maker, d *Document) string {
-		if len(d.Selection.Sweeps) != 1 { // another tool measured them, or several sweeps did
+		if len(d.Selection.Sweeps) != 1 || d.Selection.Unswept { // another tool or command measured some, or several sweeps did
+			return ""
+		}
+		if _, err := os.Stat(d.Selection.Sweeps[0]); err != nil { // the sweep is elsewhere
 			return ""
 		}
 		return m.command("bench", term.ShellWord(d.Selection.Sweeps[0]), "--repeats", "6")
@@ -312,8 +316,8 @@ var hints = map[schema.Status]string{
 
 // importedHints are those where another tool measured the runs.
 var importedHints = map[schema.Status]string{
-	schema.StatusError:   "the benchmark or its check reported an error; the file has the reasons",
-	schema.StatusCrashed: "the process ended by a signal or without a result; the file has the reasons",
+	schema.StatusError:   "its benchmark tool reported an error; neurolens show of such a run has the message, if there is one, and the file that it is from",
+	schema.StatusCrashed: "the process ended by a signal or without a result; neurolens show of such a run has the message, if there is one, and the file that it is from",
 	schema.StatusTimeout: "it took longer than its benchmark tool allows; raise the deadline there",
 }
 

@@ -541,7 +541,7 @@ func (p markdownWriter) causeText(c *summary.Cause) string {
 	const most = 200
 	why := strings.Join(strings.Fields(string(c.Error)), " ")
 	if why == "" {
-		why = views.OrUnknown(string(c.ErrorKind))
+		why = cmp.Or(string(c.ErrorKind), "no message is stored")
 	}
 	if all := []rune(why); len(all) > most {
 		why = string(all[:most-1]) + "…"
