@@ -65,8 +65,9 @@ metric whose threshold is an amount (--threshold allocs/op=0.5), are compared by
 difference, in the unit of the metric.
 
 CHANGE is the Hodges-Lehmann estimate: the median of the pairwise differences
-between the runs of both sides. It can differ slightly from the difference of
-the two medians.
+between the runs of both sides, or of those within blocks. Where the two medians
+give another change, it is marked pairwise or paired. BASE and HEAD are medians
+of logarithms, so of an even number of runs a little below those of ls and bench.
 
 With several metrics (--metric), each is judged in its own direction and
 corrected over its own points; --gate corrects over all of them. A table has one

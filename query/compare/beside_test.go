@@ -115,7 +115,17 @@ func TestBesideMedians(t *testing.T) {
 	for i := range swapped {
 		swapped[i] = base[i] - 1
 	}
-	swapped[5] = 104 // of 150
+	swapped[5] = 104              // of 150
+	against := slices.Clone(base) // each run takes 1 less, but the medians rise by less than the threshold
+	for i := range against {
+		against[i] = base[i] - .2
+	}
+	against[5] = 152.5
+	far := slices.Clone(base) // 3 times as slow within blocks, and 3.1 times by the medians
+	for i := range far {
+		far[i] = 3 * base[i]
+	}
+	far[5] = 480
 	for _, c := range []struct {
 		name   string
 		blocks bool
@@ -124,6 +134,8 @@ func TestBesideMedians(t *testing.T) {
 	}{
 		{"blocks that agree", true, slower(1), nil},
 		{"blocks", true, swapped, []string{compare.FlagPaired}},
+		{"another direction", true, against, []string{compare.FlagPaired}},
+		{"a large change", true, far, []string{compare.FlagPaired}},
 		{"runs that agree", false, slower(1), nil},
 		{"runs", false, []float64{100, 100, 100, 100, 199, 199, 199, 199, 199}, []string{compare.FlagPairwise}},
 	} {

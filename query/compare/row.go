@@ -88,12 +88,21 @@ func (m *comparison) row(p *pairing) Row {
 	return row
 }
 
-// medianFlag returns the flag of a change that the medians of the sides contradict, or none if they agree.
+// medianFlag returns the flag of a change that the medians of the sides contradict, or none if they agree. All medians are shown with
+// three digits. A reader divides them, whatever the threshold is, so it does not matter here.
 func (p *pairing) medianFlag() []string {
-	const alike = .05 // share of the change: a smaller difference is not worth a flag
-	medians := p.head.level() - p.base.level()
+	const alike, rounding, zero = .02, .005, .0005 // logarithms, or shares of the larger side; a change below zero is shown as 0.0 %
+	base, head := p.base.level(), p.head.level()
+	medians, change, unit := head-base, p.outcome.Change.Value, 1.
+	if p.byDifference() {
+		unit = max(math.Abs(base), math.Abs(head))
+	}
+	allowed := alike * unit
+	if change*math.Copysign(1, medians) < zero*unit { // the other direction, or none
+		allowed = rounding * unit
+	}
 	switch o := p.outcome; {
-	case p.means || math.Abs(medians-o.Change.Value) <= max(o.Margin, alike*math.Abs(o.Change.Value)):
+	case p.means || math.Abs(medians-change) <= allowed:
 		return nil
 	case o.Method == judge.MethodBlocks:
 		return []string{FlagPaired}
@@ -205,7 +214,7 @@ const (
 	FlagLeftOut   = "left_out"      // runs of sessions without a run of the other side were left out
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
-	// The change differs from the difference of the medians of the sides by more than the equivalence margin, because it is the median
+	// The change differs from the difference of the medians of the sides by more than 2 %, or has another direction, because it is the median
 	// of the differences within blocks, or of the differences of all pairs of a run of each side (Hodges-Lehmann).
 	FlagPaired   = "paired"
 	FlagPairwise = "pairwise"
