@@ -61,7 +61,7 @@ func TestCompareMatches(t *testing.T) {
 		{"backend=nonesuch", "bs=1", "backend=nonesuch matches no run (1 session in this store)"},
 		{"bs=1", "session=last~7", "session=last~7 matches no run"},
 		{"bs=1", "nonesuch=1", "no column or parameter is called \"nonesuch\""},
-		{"session=last", "", "session=last has neither two sides nor a baseline: --matrix backend=cpu compares the values of backend"},
+		{"session=last", "", "session=last has neither two sides nor a baseline: neurolens compare --matrix backend=cpu session=last compares the values of backend"},
 		{"bs=1 (", "bs=2", "bs=1 ("},
 		{"baseline=nonesuch", "bs=2", "there is no baseline"},
 	} {
@@ -116,7 +116,7 @@ func TestComparePlanned(t *testing.T) {
 	valuetest.Equal(t, asked.Contrast, planned.Contrast)
 	valuetest.Equal(t, cellOf(planned, 0, "verdict"), "improved")
 	for _, c := range []struct{ base, says string }{
-		{"session=" + querytest.SessionID(3), "has neither two sides nor a baseline: --matrix 'variant=./old in-{size} \"x\"' compares the values of variant"},
+		{"session=" + querytest.SessionID(3), "has neither two sides nor a baseline: neurolens compare --matrix 'variant=./old in-{size} \"x\"' session=" + querytest.SessionID(3) + " compares the values of variant"},
 		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD"},
 		{"variant=new,nonesuch session=" + querytest.SessionID(1) + "," + querytest.SessionID(2), "have different baselines (variant="},
 		{"variant=nonesuch", "variant=nonesuch matches no run (3 sessions in this store)"},

@@ -87,21 +87,26 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 		m.contrast = query.Contrast{Axis: axis, Value: value}
 		return m.sides(ctx, r, r)
 	case len(named) > 1:
-		return answer.InputError("compare: the sweeps of %s have different baselines (%s): --matrix AXIS=VALUE chooses one, or name BASE and HEAD", name, answer.Brief(strings.Join(named, ", ")))
+		return answer.InputError("compare: the sweeps of %s have different baselines (%s): %s chooses one, or name BASE and HEAD", name, answer.Brief(strings.Join(named, ", ")), m.matrixCommand(named[0]))
 	}
 	points, err := s.points(ctx)
 	if err != nil {
 		return err
 	}
 	if c := query.ContrastOf(points); c.Axis != "" {
-		return answer.InputError("compare: %s has neither two sides nor a baseline: --matrix %s compares the values of %s", name, quoteWord(c.String()), c.Axis)
+		return answer.InputError("compare: %s has neither two sides nor a baseline: %s compares the values of %s", name, m.matrixCommand(c.String()), c.Axis)
 	}
 	return answer.InputError("compare: %s has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD", name)
 }
 
+// matrixCommand returns the command that compares the selection with a value of an axis. Other commands than compare have no such flag.
+func (m *comparison) matrixCommand(contrast string) string {
+	return "neurolens compare --matrix " + quoteWord(contrast) + " " + quoteWord(cmp.Or(m.req.BaseFile, m.req.Base))
+}
+
 // quoteWord returns a text as a word of a shell.
 func quoteWord(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool {
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("=./:@%+,-_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
 		return text
