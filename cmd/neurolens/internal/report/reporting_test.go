@@ -303,3 +303,15 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// TestChangeOfSide: runs without a side may have the point of a pair of sides, but only the head has its change.
+func TestChangeOfSide(t *testing.T) {
+	t.Parallel()
+	pair := &summary.Pair{Subject: summary.Subject{PointID: "p", Side: "head"}, Speedup: new(2.), Better: "lower", Verdict: "improved"}
+	a := against{"the base", map[pairKey]*summary.Pair{{"p", ""}: pair}}
+	for side, want := range map[summary.Text]string{"": "", "base": "", "head": "−50.0 % improved"} {
+		if got := a.cell(&summary.Point{Subject: summary.Subject{PointID: "p", Side: side}}).Text; got != want {
+			t.Errorf("side %q: %q, want %q", side, got, want)
+		}
+	}
+}

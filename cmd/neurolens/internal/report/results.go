@@ -458,7 +458,7 @@ func among(all []against, points []summary.Point) (some []against) {
 // cell returns the change of a point, with the verdict if there is one.
 func (a against) cell(p *summary.Point) Cell {
 	pair := a.pairs[pairKey{p.PointID, p.Machine}]
-	if pair == nil || p.Side == "base" {
+	if pair == nil || p.Side == "base" || pair.Side != "" && p.Side != pair.Side { // runs without a side may have the same point
 		return Cell{}
 	}
 	c := changeCell(pair)
