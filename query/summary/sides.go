@@ -49,11 +49,13 @@ type Period struct {
 	Since   *Time    `json:"since" doc:"start of its first run"`
 	Until   *Time    `json:"until" doc:"start of its last run"`
 	Commits []string `json:"commits" doc:"commits that were measured, ascending, at most 5"`
+	Runs    int      `json:"runs" doc:"number of its runs"`
+	Dirty   int      `json:"uncommitted" doc:"number of these whose code had uncommitted changes"`
 }
 
 // period reads when the selected runs of a side of bench --against, or all if the side is empty, were measured.
 func (r *reading) period(ctx context.Context, s *scan.Reader, name, of string) error {
-	runs, err := r.runsSQL("side", "started_at", "git_commit")
+	runs, err := r.runsSQL("side", "started_at", "git_commit", "git_dirty")
 	if err != nil {
 		return err
 	}
@@ -62,12 +64,12 @@ func (r *reading) period(ctx context.Context, s *scan.Reader, name, of string) e
 		where = " WHERE side = " + duck.Literal(of)
 	}
 	row, err := s.Conn.One(ctx, duck.Statement{
-		SQL: "SELECT epoch_us(min(started_at)), epoch_us(max(started_at)), list_slice(list_sort(list(DISTINCT git_commit)), 1, 5) FROM " + runs + where, Args: r.sel.Args,
+		SQL: "SELECT epoch_us(min(started_at)), epoch_us(max(started_at)), list_slice(list_sort(list(DISTINCT git_commit)), 1, 5), count(*), count(*) FILTER (git_dirty) FROM " + runs + where, Args: r.sel.Args,
 	})
 	if err != nil {
 		return err
 	}
-	p := Period{Side: name, Since: timeOf(row[0]), Until: timeOf(row[1]), Commits: []string{}}
+	p := Period{Side: name, Since: timeOf(row[0]), Until: timeOf(row[1]), Commits: []string{}, Runs: int(duck.Integer(row[3])), Dirty: int(duck.Integer(row[4]))}
 	for _, commit := range duck.List(duck.Plain(row[2])) {
 		if text, _ := commit.(string); text != "" {
 			p.Commits = append(p.Commits, text)

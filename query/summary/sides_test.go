@@ -22,7 +22,7 @@ func twoSessions(t *testing.T) *query.DB {
 	var runs []schema.Run
 	for session, commit := range []string{"aaaaaaa", "bbbbbbb"} {
 		add := func(benchmark string, location float64) {
-			edit := variant("one", benchmark, "", func(r *schema.Run) { r.Env.GitCommit = commit })
+			edit := variant("one", benchmark, "", func(r *schema.Run) { r.Env.GitCommit, r.Env.GitDirty = commit, new(session == 0) })
 			runs = append(runs, querytest.RunsOf(&n, session+1, edit, location, location+1, location-1, location+2)...)
 		}
 		add("gemm", []float64{1000, 2000}[session])

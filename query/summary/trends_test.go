@@ -164,7 +164,7 @@ func TestBestValues(t *testing.T) {
 func TestSidesOfComparison(t *testing.T) {
 	base, head := "session="+querytest.SessionID(1), "session="+querytest.SessionID(2)
 	c := read(t, twoSessions(t), summary.Request{Base: base, Filter: head}).Comparisons[0]
-	if len(c.Sides) != 2 || c.Sides[0].Side != "base" || !slices.Equal(c.Sides[0].Commits, []string{"aaaaaaa"}) || !slices.Equal(c.Sides[1].Commits, []string{"bbbbbbb"}) || c.Sides[0].Since == nil {
+	if len(c.Sides) != 2 || c.Sides[0].Side != "base" || !slices.Equal(c.Sides[0].Commits, []string{"aaaaaaa"}) || !slices.Equal(c.Sides[1].Commits, []string{"bbbbbbb"}) || c.Sides[0].Since == nil || c.Sides[0].Runs == 0 || c.Sides[0].Dirty != c.Sides[0].Runs || c.Sides[1].Dirty != 0 {
 		t.Errorf("sides are %+v", c.Sides)
 	}
 }

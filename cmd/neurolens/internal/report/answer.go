@@ -261,7 +261,7 @@ func periodText(p *summary.Period) string {
 	}
 	switch n := len(p.Commits); {
 	case n == 1:
-		text += ", commit " + views.ShortCommit(p.Commits[0])
+		text += ", commit " + views.ShortCommit(p.Commits[0]) + views.UncommittedRuns(p.Dirty, p.Runs)
 	case n > 1:
 		text += ", commits " + strings.Join(term.Texts(p.Commits, views.ShortCommit), ", ")
 	}

@@ -101,10 +101,10 @@ func TestAnswerOfSides(t *testing.T) {
 	c := &r.Comparisons[0]
 	c.From, c.Axis, c.Baseline = summary.FromSelections, "side", "base"
 	r.Selection.Base, r.Selection.Head = "session=A", "session=B"
-	c.Sides = []summary.Period{{Side: "base", Since: on(1), Until: on(1), Commits: []string{"aaaaaaaaaa"}}, {Side: "head", Since: on(2), Until: on(3)}}
+	c.Sides = []summary.Period{{Side: "base", Since: on(1), Until: on(1), Commits: []string{"aaaaaaaaaa"}, Runs: 3, Dirty: 3}, {Side: "head", Since: on(2), Until: on(3)}}
 	got := texts(r)
 	if len(got) != 3 || !strings.HasPrefix(got[0], "Slower: sweep resnet50 int8: latency 101 µs → 101 µs, ") || !strings.HasPrefix(got[1], "Faster: sweep bert-base int8: latency ") ||
-		got[2] != "By verdict: 1 regressed, 1 improved, 1 inconclusive, 1 unchanged. Base: 2026-11-01, commit aaaaaaa. Head: 2026-11-02 to 2026-11-03." {
+		got[2] != "By verdict: 1 regressed, 1 improved, 1 inconclusive, 1 unchanged. Base: 2026-11-01, commit aaaaaaa + uncommitted changes. Head: 2026-11-02 to 2026-11-03." {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
 	c.Verdicts, c.Reasons = map[string]int{"inconclusive": 4}, map[string]int{"noise": 4}

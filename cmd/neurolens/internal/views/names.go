@@ -82,6 +82,17 @@ func ShortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 // Uncommitted is appended to a commit if the code has uncommitted changes.
 const Uncommitted = " + uncommitted changes"
 
+// UncommittedRuns is appended to a commit if the code of some of its runs, or of all, has uncommitted changes.
+func UncommittedRuns(dirty, runs int) string {
+	switch dirty {
+	case 0:
+		return ""
+	case runs:
+		return Uncommitted
+	}
+	return fmt.Sprintf(" (%s with uncommitted changes)", term.Count(dirty, "run"))
+}
+
 // HashText returns a value, abbreviated if it is a hash.
 func HashText(value string) string {
 	const enough = 12
