@@ -117,6 +117,11 @@ type Comparison struct {
 	NotNumbers map[string]int    // as in Listing
 }
 
+// HasSecondLook reports whether both sides of a point have the metric of Request.SecondLook, which was compared.
+func (c *Comparison) HasSecondLook() bool {
+	return slices.ContainsFunc(c.SecondLook, func(r Row) bool { return r.Base != nil && r.Head != nil })
+}
+
 // Compare compares two selections.
 //
 // Two points are paired if all their identity fields and their machine are equal. Fields that are constant on each side but differ

@@ -16,11 +16,12 @@ type Gate struct {
 	Points             int      // gated
 	Absent             []string // requested metrics that no run has
 	Controls           int      // controls, which are not gated
+	SecondLook         bool     // see Comparison.HasSecondLook
 }
 
 // Gate decides. Controls, and points without an ok run on the base, are not gated.
 func (c *Comparison) Gate() Gate {
-	g := Gate{Absent: c.Absent.Metrics}
+	g := Gate{Absent: c.Absent.Metrics, SecondLook: c.HasSecondLook()}
 	for _, p := range c.Points {
 		if p.Control {
 			g.Controls++

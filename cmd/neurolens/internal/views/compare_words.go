@@ -192,15 +192,16 @@ func (w Comparison) inconclusiveText() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(parts, ", ") + moreRunsText(open) + ")"
+	return " (" + strings.Join(parts, ", ") + moreRunsText(open, w.C.HasSecondLook()) + ")"
 }
 
 // manyRuns is the number of additional runs per side from which another remedy is named.
 const manyRuns = 50
 
 // moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
-// what would do; of the others, what would settle half of those that runs can settle. If other work ran on the machine, it advises quiet instead.
-func moreRunsText(open []compare.Point) string {
+// what would do; of the others, what would settle half of those that runs can settle. If other work ran on the machine, it advises quiet instead. It names the
+// processor time only if the runs have it.
+func moreRunsText(open []compare.Point, processor bool) string {
 	few, busy := 0, 0
 	var more []int
 	for i := range open {
@@ -217,14 +218,13 @@ func moreRunsText(open []compare.Point) string {
 		}
 	}
 	text := ""
-	byProcessor := slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == CPUUser })
 	if few > 0 {
 		text = fmt.Sprintf("; at least %s per side", term.Count(few, "more run"))
 	}
 	switch {
 	case len(more) == 0:
 	case 2*busy >= len(open) && few == 0:
-		if text = "; other work ran on the machine (" + warnLoad + "): measure when it is quiet"; !byProcessor {
+		if text = "; other work ran on the machine (" + warnLoad + "): measure when it is quiet"; processor {
 			text += ", or compare by --metric " + CPUUser + " if the programs compute"
 		}
 	default:
@@ -234,7 +234,7 @@ func moreRunsText(open []compare.Point) string {
 		text += fmt.Sprintf("; %s per side would probably decide %s of %s", term.Count(runs, "more run"), term.Thousands(decided), term.Thousands(len(open)))
 		switch {
 		case runs <= manyRuns:
-		case byProcessor:
+		case !processor:
 			text += " (fewer with less other work on the machine, or a larger --threshold)"
 		default:
 			text += " (fewer with less other work on the machine, a larger --threshold, or --metric " + CPUUser + " for a program that computes)"

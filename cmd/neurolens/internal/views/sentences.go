@@ -38,7 +38,8 @@ type JudgedSession struct {
 	Repeats  int              // the repeats that the sweep asks for
 	Elapsed  time.Duration    // the time that all repeats took; 0: unknown
 
-	processor []string // sentences about points that the processor time decides
+	processor    []string // sentences about points that the processor time decides
+	hasProcessor bool     // the runs have processor times
 }
 
 // Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.
@@ -63,7 +64,7 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 	if err != nil {
 		return ContestResult{}, err
 	}
-	s.processor = names.byProcessor(&c)
+	s.processor, s.hasProcessor = names.byProcessor(&c), c.HasSecondLook()
 	won := names.sentences(c.Rows, s).by(metrics)
 	left := Comparison{C: &c}.leftOut()
 	won.Lines, won.Notes = append(won.Lines, left...), append(won.Notes, left...)
@@ -233,7 +234,7 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 		return "", 0
 	case 2*busy >= open && !few:
 		text = "inconclusive: other work ran on the machine (load): measure when it is quiet"
-		if len(s.processor) == 0 {
+		if s.hasProcessor && len(s.processor) == 0 {
 			text += ", or compare by --metric " + CPUUser + " if the programs compute"
 		}
 		return text, 0

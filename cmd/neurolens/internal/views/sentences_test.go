@@ -135,8 +135,9 @@ func TestRepeatsTakeTime(t *testing.T) {
 		{[]compare.Row{open}, JudgedSession{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide it", 12},
 		{[]compare.Row{few}, JudgedSession{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: too few runs; measure at least 10 repeats (40 s)", 10},
 		{[]compare.Row{many}, JudgedSession{Repeats: 5, Elapsed: time.Minute}, "inconclusive: it would take about 491 repeats (99 min): measure on a quieter machine, or allow a larger --threshold", 0},
-		{[]compare.Row{loaded}, JudgedSession{Repeats: 5, Elapsed: time.Second}, "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute", 0},
-		{[]compare.Row{loaded}, JudgedSession{processor: []string{"by cpu_user: b is faster"}}, "inconclusive: other work ran on the machine (load): measure when it is quiet", 0},
+		{[]compare.Row{loaded}, JudgedSession{Repeats: 5, Elapsed: time.Second, hasProcessor: true}, "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute", 0},
+		{[]compare.Row{loaded}, JudgedSession{Repeats: 5, Elapsed: time.Second}, "inconclusive: other work ran on the machine (load): measure when it is quiet", 0},
+		{[]compare.Row{loaded}, JudgedSession{hasProcessor: true, processor: []string{"by cpu_user: b is faster"}}, "inconclusive: other work ran on the machine (load): measure when it is quiet", 0},
 		{[]compare.Row{open, many}, JudgedSession{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide 1 of 2 points, 491 (33 min) all of them", 12},
 	} {
 		if got, enough := c.s.repeatsFor(c.rows); got != c.want || enough != c.enough {
