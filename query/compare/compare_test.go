@@ -415,6 +415,35 @@ func TestCompareDirty(t *testing.T) {
 	valuetest.DeepEqual(t, []any{got.Base.Dirty, got.Head.Dirty, got.Head.Runs}, []any{0, got.Head.Runs, 7}, "base")
 }
 
+// TestCompareCommits: sessions of different commits differ by more than noise, which more runs do not change; those of one pair by noise.
+func TestCompareCommits(t *testing.T) {
+	t.Parallel()
+	for commit, want := range map[string]judge.Reason{"b": judge.Commits, "a": judge.Noise} {
+		n := 0
+		var runs []schema.Run
+		for session, slowdown := range []float64{1, 1.6} {
+			for _, side := range []string{"base", "head"} {
+				of := querytest.Of(1, func(r *schema.Run) {
+					if r.Side, r.Env.GitCommit = side, "a"; session == 1 && side == "head" {
+						r.Env.GitCommit = commit
+					}
+					r.BlockIndex = new(*r.RepeatIndex)
+				})
+				level := 1000.
+				if side == "head" {
+					level *= slowdown
+				}
+				runs = append(runs, querytest.RunsOf(&n, 1+session, of, wobble(level)...)...)
+			}
+		}
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "side=base", Head: "side=head"})
+		only(t, got)
+		if r := got.Rows[0]; r.Verdict != judge.Inconclusive || r.Reason != want || want == judge.Commits && r.MoreRuns > 0 {
+			t.Errorf("commit %s: %s %s, %d more runs", commit, r.Verdict, r.Reason, r.MoreRuns)
+		}
+	}
+}
+
 // TestCompareNoSession: runs without a session have no session in common.
 func TestCompareNoSession(t *testing.T) {
 	t.Parallel()

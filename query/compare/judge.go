@@ -114,7 +114,22 @@ func (m *comparison) judge(families []family) error {
 		return err
 	}
 	judgeLooks(families, m.req.Rules)
+	m.commits(families)
 	return nil
+}
+
+// commits replaces the reason of points that are noisy because their sessions measured other pairs of commits: more runs would not decide them.
+func (m *comparison) commits(families []family) {
+	if max(len(m.base.Commits), len(m.head.Commits)) < 2 {
+		return
+	}
+	for _, f := range families {
+		for _, p := range f.points {
+			if p.reason == judge.Noise && !p.confounded && p.sessions() > 1 {
+				p.reason, p.outcome.MoreRuns = judge.Commits, 0
+			}
+		}
+	}
 }
 
 // checkThresholds rejects thresholds that would silently be ignored.

@@ -149,6 +149,7 @@ const (
 	Quantised Reason = "quantised"    // at most two steps of the clock; more runs do not help
 	Sessions  Reason = "sessions"     // different sessions, and fewer than 7 earlier ones to know how sessions differ
 	Unsettled Reason = "unsettled"    // different sessions, and the newest of the earlier ones differ more than the others
+	Commits   Reason = "commits"      // the interval is too wide, and the sessions have different commits, whose changes differ
 	Machines  Reason = "machines"     // different machines
 	Clocks    Reason = "clocks"       // different clocks
 	Levels    Reason = "levels"       // samples measure different things, such as iterations and processes

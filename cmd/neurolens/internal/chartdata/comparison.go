@@ -158,6 +158,7 @@ var openFor = []struct {
 	{judge.Unsettled, "sessions differ more than they did; measure both alternately in one session"},
 	{judge.Order, "one side ran before the other, and drift of the machine would look the same; bench alternates"},
 	{judge.FewRuns, "too few runs"},
+	{judge.Commits, "the sessions measured different commits; compare one session"},
 	{judge.Noise, "too noisy to decide"},
 	{judge.Quantised, "the clock is too coarse"},
 }

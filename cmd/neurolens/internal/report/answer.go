@@ -366,7 +366,7 @@ func whyUndecided(c *summary.Comparison) string {
 	if most == "" {
 		return ""
 	}
-	return " (" + reasonText(most) + ")"
+	return " (" + views.ReasonText(most) + ")"
 }
 
 // oneOfSessions says that a report is of one of several sessions with the same points, and which command looks at the others.

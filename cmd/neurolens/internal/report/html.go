@@ -470,7 +470,7 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 		interval := cmp.Or(changeInterval(p), term.Unknown)
 		verdict := p.Verdict
 		if p.Reason != "" {
-			verdict += " (" + reasonText(string(p.Reason)) + ")"
+			verdict += " (" + views.ReasonText(string(p.Reason)) + ")"
 		}
 		t.Rows = append(t.Rows, Row{Key: string(p.PointID), Cells: []Cell{
 			{Text: s.names.pair(p)},

@@ -345,22 +345,11 @@ func (p markdownWriter) comparisons() {
 // maxNamed is the largest number of rows in a table of changes. The rows of the results have the changes, too.
 const maxNamed = 40
 
-// reasons say why there is no verdict.
-var reasons = map[judge.Reason]string{
-	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
-	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
-	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: views.WrongResult,
-	judge.Unsettled: "sessions differ more than they did", judge.FailedRequests: "failed requests", judge.NoValues: "no values",
-}
-
 // estimators say what a change is that the medians of the sides contradict.
 var estimators = [][2]string{
 	{compare.FlagPaired, "the change is the median of the differences within blocks"},
 	{compare.FlagPairwise, "the change is the median of the differences of all pairs of runs"},
 }
-
-// reasonText returns a reason in words; of a newer version, its code.
-func reasonText(reason string) string { return cmp.Or(reasons[judge.Reason(reason)], reason) }
 
 // verdictsText says how many pairs have which verdict.
 func verdictsText(c *summary.Comparison) string {
@@ -368,7 +357,7 @@ func verdictsText(c *summary.Comparison) string {
 	text := "Verdicts: " + strings.Join(parts, ", ")
 	if len(c.Reasons) > 0 {
 		why := term.Texts(slices.Sorted(maps.Keys(c.Reasons)), func(reason string) string {
-			return term.Thousands(c.Reasons[reason]) + " for " + reasonText(reason)
+			return term.Thousands(c.Reasons[reason]) + " for " + views.ReasonText(reason)
 		})
 		text += ". Pairs without a verdict: " + strings.Join(why, ", ")
 	}

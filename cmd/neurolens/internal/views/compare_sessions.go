@@ -23,7 +23,7 @@ func (w Comparison) sessions() []string {
 	lines := w.leftOut()
 	switch whole := confounded == 0 && len(lines) > 0; {
 	case (same || whole) && in > 0:
-		return slices.Concat([]string{w.howInterleaved()}, w.looked(), lines)
+		return slices.Concat([]string{w.howInterleaved()}, w.pooled(), w.looked(), lines)
 	case whole:
 		return lines
 	}
@@ -62,6 +62,14 @@ func (w Comparison) sessions() []string {
 		return append(lines, what+": no verdict, as the time or the session of some runs is unknown (started_at, session_id)")
 	}
 	return append(lines, w.withoutHistory(what)...)
+}
+
+// pooled says that sessions of other pairs of commits are taken together.
+func (w Comparison) pooled() []string {
+	if len(w.C.Head.Sessions) < 2 || max(len(w.C.Base.Commits), len(w.C.Head.Commits)) < 2 {
+		return nil
+	}
+	return []string{"the sessions measured different commits, which are taken together; session=ID selects one session (ls --by session)"}
 }
 
 // leftOut counts the runs that were left out because their session has no run of the other side.

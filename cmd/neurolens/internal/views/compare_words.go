@@ -20,6 +20,7 @@ var meanings = map[string]string{
 	string(judge.Noise):          "too noisy to decide; (+n): about n more runs per side would probably decide it; (load): other work ran, so measure when it is quiet",
 	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
 	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now",
+	string(judge.Commits):        "the sessions measured different commits, so their changes differ; session=ID compares the two commits of one session",
 	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
 	string(judge.Clocks):         "measured with different clocks",
 	string(judge.Levels):         "samples are different things on the two sides: iterations, processes or means",
@@ -39,6 +40,17 @@ var meanings = map[string]string{
 	compare.FlagPaired:           "CHANGE is the median of the differences within blocks, not that of the medians BASE and HEAD",
 	compare.FlagPairwise:         "CHANGE is the median of the differences of all pairs of runs, not that of the medians BASE and HEAD",
 }
+
+// reasons say why there is no verdict.
+var reasons = map[judge.Reason]string{
+	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
+	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
+	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: WrongResult,
+	judge.Unsettled: "sessions differ more than they did", judge.FailedRequests: "failed requests", judge.NoValues: "no values", judge.Commits: "different commits taken together",
+}
+
+// ReasonText returns a reason in words; of a newer version, its code.
+func ReasonText(reason string) string { return cmp.Or(reasons[judge.Reason(reason)], reason) }
 
 // explained returns lines about the words in the rows. Words of the last column have none if the column does not fit on the page.
 func (w Comparison) explained(v term.View, places []int) []string {
@@ -184,7 +196,7 @@ func (w Comparison) inconclusiveText() string {
 		}
 	}
 	var parts []string
-	for _, r := range []judge.Reason{judge.Sessions, judge.Unsettled, judge.Order, judge.FewRuns, judge.Noise, judge.Quantised, judge.NoValues} {
+	for _, r := range []judge.Reason{judge.Sessions, judge.Unsettled, judge.Order, judge.FewRuns, judge.Commits, judge.Noise, judge.Quantised, judge.NoValues} {
 		if n := reasons[r]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %s", r, term.Thousands(n)))
 		}
