@@ -202,6 +202,9 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 	text := "By verdict: " + verdictCounts(c) + whyUndecided(c)
 	if len(all) == 0 {
 		text = "No change by verdict: " + verdictCounts(c) + whyUndecided(c)
+		if c.Verdicts[string(judge.Estimate)] == c.All.Pairs {
+			text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(c)
+		}
 		if worst := c.All.WorstPair; worst != nil && d.Pairs[*worst].Verdict != string(judge.Unchanged) && c.All.Slower > 0 {
 			p := &d.Pairs[*worst]
 			text += fmt.Sprintf(". The worst estimate is %s: %s", names.pair(p), pairValues(p))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -112,6 +113,10 @@ func TestAnswerOfSides(t *testing.T) {
 		r.Pairs[i].Verdict = "inconclusive"
 	}
 	if got := texts(r); !strings.HasPrefix(got[0], "No change by verdict: 4 inconclusive (too much noise). ") {
+		t.Error(got)
+	}
+	c.Verdicts, c.Reasons = map[string]int{"estimate": c.All.Pairs}, map[string]int{"machines": c.All.Pairs}
+	if got, want := texts(r), fmt.Sprintf("No verdict: %d points only estimated (different machines). ", c.All.Pairs); !strings.HasPrefix(got[0], want) {
 		t.Error(got)
 	}
 }

@@ -92,17 +92,24 @@ func (w Comparison) View() term.View {
 
 // headline is the answer in one sentence: how many points changed, and the one that changed most.
 func (w Comparison) headline() string {
-	counts, points := map[judge.Verdict]int{}, 0
+	counts, points, broken := map[judge.Verdict]int{}, 0, 0
 	for _, p := range w.C.Points {
 		if !p.Control && !p.NeitherSupports() {
 			counts[p.Verdict]++
 			points++
+			if p.Verdict == compare.Failed && !p.BaseOK { // which is no change
+				broken++
+			}
 		}
 	}
 	all, changed := term.Count(points, w.noun()), 0
 	var parts []string
 	for _, v := range []judge.Verdict{judge.Regressed, compare.Missing, compare.Failed, judge.Changed, judge.Improved, compare.Fixed, compare.Added} {
-		if n := counts[v]; n > 0 {
+		n := counts[v]
+		if v == compare.Failed && broken < points {
+			n -= broken
+		}
+		if n > 0 {
 			changed += n
 			parts = append(parts, term.Thousands(n)+" "+string(v))
 		}
@@ -112,6 +119,8 @@ func (w Comparison) headline() string {
 		return "nothing was compared"
 	case changed == 0 && counts[judge.Unchanged] == points:
 		return "no change in " + all
+	case counts[judge.Estimate] == points:
+		return term.OneLine("no verdict" + w.whyEstimated() + ": " + all + " only estimated" + w.most(points, judge.Estimate))
 	case changed == 0 && counts[judge.Unchanged] == 0:
 		return "nothing decided: " + allVerdicts(counts, points, w.noun())
 	case changed == 0:
@@ -123,13 +132,58 @@ func (w Comparison) headline() string {
 	if changed == points {
 		text = allVerdicts(counts, points, w.noun())
 	}
-	if worst := w.worst(); worst != "" {
-		if counts[judge.Regressed]+counts[judge.Changed]+counts[judge.Improved] > 1 {
-			worst = "most: " + worst
+	if changed < points {
+		for _, v := range []judge.Verdict{judge.Estimate, judge.Inconclusive} {
+			if n := counts[v]; n > 0 {
+				text += ", " + term.Thousands(n) + " " + string(v)
+			}
 		}
-		text += "; " + worst
 	}
-	return term.OneLine(text)
+	return term.OneLine(text + w.most(counts[judge.Regressed]+counts[judge.Changed]+counts[judge.Improved], changes...))
+}
+
+// announced is the headline for readers who may see nothing else: it names the point or what all points share, the metric, and the commits.
+func (w Comparison) announced() string {
+	names, text := w.constants(true), w.headline()
+	if len(w.C.Rows) == 1 {
+		names = append(names, w.constants(false)...)
+		if r := &w.C.Rows[0]; r.Estimates != nil && (r.Verdict == judge.Inconclusive || r.Verdict == judge.Unchanged) {
+			text += w.most(1, r.Verdict)
+		}
+	}
+	if len(w.C.Metrics) == 1 {
+		names = append(names, w.C.Metrics[0])
+	}
+	if base, head := commitOf(w.C.Base), commitOf(w.C.Head); base != "" && head != "" {
+		text += "; base " + base + ", head " + head
+	}
+	return term.OneLine(strings.Join(names, " · ") + ": " + text)
+}
+
+// whyEstimated returns the reason why points have estimates alone, in parentheses; empty if they have several.
+func (w Comparison) whyEstimated() string {
+	var why []judge.Reason
+	for _, p := range w.C.Points {
+		if p.Verdict == judge.Estimate && !p.Control && !slices.Contains(why, p.Reason) {
+			why = append(why, p.Reason)
+		}
+	}
+	if len(why) != 1 || why[0] == "" {
+		return ""
+	}
+	return " (" + ReasonText(string(why[0])) + ")"
+}
+
+// most returns the end of a sentence about n points with some verdicts: the one that changed most.
+func (w Comparison) most(n int, verdicts ...judge.Verdict) string {
+	switch worst := w.worst(verdicts); {
+	case worst == "":
+		return ""
+	case n > 1:
+		return "; most: " + worst
+	default:
+		return "; " + worst
+	}
 }
 
 // allVerdicts lists the verdicts of all points: all 3 points regressed, or 3 points: 1 regressed, 2 improved.
@@ -149,11 +203,11 @@ func allVerdicts(counts map[judge.Verdict]int, points int, noun string) string {
 // changes are the verdicts on points that changed, the worst first.
 var changes = []judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}
 
-// worst returns the name of the point that changed most, its values, the change and the interval; empty if none changed.
-func (w Comparison) worst() string {
-	rows := slices.DeleteFunc(slices.Clone(w.C.Rows), func(r compare.Row) bool { return r.Control || !called(r.Verdict) })
-	r := compare.WorstOf(rows, changes)
-	if r == nil {
+// worst returns the name of the point with one of some verdicts that changed most, its values, the change and the interval; empty if there is none.
+func (w Comparison) worst(verdicts []judge.Verdict) string {
+	rows := slices.DeleteFunc(slices.Clone(w.C.Rows), func(r compare.Row) bool { return r.Control || !slices.Contains(verdicts, r.Verdict) })
+	r := compare.WorstOf(rows, verdicts)
+	if r == nil || r.Estimates == nil {
 		return ""
 	}
 	text := fmt.Sprintf("%s → %s, %s", valueText(r, r.Base), valueText(r, r.Head), pointChange(r))
@@ -163,6 +217,9 @@ func (w Comparison) worst() string {
 	place := slices.IndexFunc(w.C.Rows, func(row compare.Row) bool {
 		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric
 	})
+	if len(w.C.Metrics) > 1 {
+		text = r.Metric + " " + text
+	}
 	if name := PointNames(w.pointAxes([]int{place}), 1)[0]; name != "" {
 		text = term.Short(name) + " " + text
 	}
@@ -260,22 +317,10 @@ func (w Comparison) constants(common bool) []string {
 // side describes a side in one line.
 func (w Comparison) side(name string, s compare.Side) string {
 	parts := []string{name, s.Filter}
-	switch len(s.Commits) {
-	case 0:
-	case 1:
-		commit := ShortCommit(s.Commits[0])
-		if s.NoCommit > 0 {
-			commit += fmt.Sprintf(" (commit unknown for %s)", term.Count(s.NoCommit, "run"))
-		}
-		switch {
-		case s.Dirty == s.Runs:
-			commit += Uncommitted
-		case s.Dirty > 0:
-			commit += fmt.Sprintf(" (%s with uncommitted changes)", term.Count(s.Dirty, "run"))
-		}
+	if commit := commitOf(s); commit != "" {
 		parts = append(parts, commit)
-	default:
-		parts = append(parts, term.Count(len(s.Commits), "commit"))
+	} else if n := len(s.Commits); n > 1 {
+		parts = append(parts, term.Count(n, "commit"))
 	}
 	parts = append(parts, term.Count(s.Runs, "run"))
 	if len(s.Sessions) > 1 {
@@ -285,6 +330,18 @@ func (w Comparison) side(name string, s compare.Side) string {
 		parts = append(parts, w.Reader.When(time.UnixMicro(s.Until)))
 	}
 	return strings.Join(parts, term.Gap)
+}
+
+// commitOf describes the commit of a side; empty if it has several, or none that is known.
+func commitOf(s compare.Side) string {
+	if len(s.Commits) != 1 {
+		return ""
+	}
+	commit := ShortCommit(s.Commits[0])
+	if s.NoCommit > 0 {
+		commit += fmt.Sprintf(" (commit unknown for %s)", term.Count(s.NoCommit, "run"))
+	}
+	return commit + UncommittedRuns(s.Dirty, s.Runs)
 }
 
 // differs says what the sides have in common and what not, and whether that leaves a verdict.

@@ -15,9 +15,9 @@ import (
 func (w Comparison) Markdown() []byte {
 	w.Reader.UTC = true // a comment is read in another place, and on another day
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(cmp.Or(w.Gate, w.headline())))
+	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(cmp.Or(w.Gate, w.announced())))
 	if w.Gate != "" {
-		fmt.Fprintf(&b, "%s\n\n", w.gateLegend())
+		fmt.Fprintf(&b, "%s\n\n%s\n\n", term.MarkdownText(w.announced()), w.gateLegend())
 	}
 	for _, line := range w.Second {
 		fmt.Fprintf(&b, "%s\n\n", term.MarkdownText(line))

@@ -75,6 +75,9 @@ func TestHeadline(t *testing.T) {
 		{"no change in 2 points", []judge.Verdict{judge.Unchanged, judge.Unchanged}},
 		{"no change in 1 of 2 points, 1 inconclusive", []judge.Verdict{judge.Unchanged, judge.Inconclusive}},
 		{"nothing decided: 1 point inconclusive", []judge.Verdict{judge.Inconclusive}},
+		{"no verdict (different machines): 1 point only estimated; b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Estimate}},
+		{"1 added of 2 points, 1 inconclusive", []judge.Verdict{compare.Added, judge.Inconclusive}},
+		{"no change in 1 of 2 points, 1 failed", []judge.Verdict{judge.Unchanged, compare.Failed}},
 		{"nothing decided: 2 points: 1 estimate, 1 inconclusive", []judge.Verdict{judge.Estimate, judge.Inconclusive}},
 		{"nothing was compared", nil},
 	} {
@@ -82,6 +85,9 @@ func TestHeadline(t *testing.T) {
 		low, high := 1e6, 1.2e6
 		for _, verdict := range c.verdicts {
 			r := compared(verdict, .2, .1, .3)
+			if verdict == judge.Estimate {
+				r.Reason = judge.Machines
+			}
 			r.Base, r.Head, r.BaseID, r.HeadID = &compare.Measured{Value: &low}, &compare.Measured{Value: &high}, "a", "b"
 			all.Rows, all.Points = append(all.Rows, r), append(all.Points, r.Point)
 		}
@@ -335,6 +341,16 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 	}
 	if want := "<summary>3 points: 2 inconclusive, 1 unchanged</summary>"; !strings.Contains(b.String(), want) {
 		t.Errorf("want %q in\n%s", want, b.String())
+	}
+	c.Rows, c.Points = c.Rows[:1], c.Points[:1]
+	c.Rows[0].Identity.Benchmark, c.Common = "sort", []string{"benchmark"}
+	low, high := 1e6, 1.01e6
+	c.Rows[0].Base, c.Rows[0].Head = &compare.Measured{Value: &low}, &compare.Measured{Value: &high}
+	c.Base = compare.Side{Commits: []string{"aaaaaaaaa"}, Runs: 6}
+	c.Head = compare.Side{Commits: []string{"aaaaaaaaa"}, Runs: 6, Dirty: 6}
+	want := "sort · p=0 · latency: nothing decided: 1 point inconclusive; 1.00 ms → 1.01 ms, "
+	if got := (Comparison{C: &c}).announced(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "; base aaaaaaa, head aaaaaaa + uncommitted changes") {
+		t.Errorf("the first sentence is %q", got)
 	}
 }
 
