@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -102,7 +106,7 @@ and field.`,
 				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
 				m := report.Maker{Reader: a.display(), By: "neurolens " + version}
 				if r.Selection.Sessions == 1 && len(r.Comparisons) == 0 {
-					if m.Sessions, err = sessionsOf(cmd.Context(), db, pointsOf(r)); err != nil {
+					if m.Sessions, m.Past, err = past(cmd.Context(), db, r); err != nil {
 						return err
 					}
 				}
@@ -127,9 +131,17 @@ and field.`,
 	return cmd
 }
 
-// pointsOf returns a filter of the first points of a report. A session that has them usually has the others.
-func pointsOf(r *summary.Report) string {
-	const most = 50
+// past returns how many sessions of the store have points of a report, and what a history of them found; empty if it is not known cheaply.
+func past(ctx context.Context, db *query.DB, r *summary.Report) (sessions int, found string, err error) {
+	const most = 50 // a session that has the first points usually has the others
 	ids := term.Texts(r.Points[:min(len(r.Points), most)], func(p summary.Point) string { return string(p.PointID) })
-	return "point_id=" + strings.Join(ids, ",")
+	req := history.Request{Filter: "point_id=" + strings.Join(ids, ","), Outline: true}
+	if sessions, err = sessionsOf(ctx, db, req.Filter); err != nil || sessions < history.MinSessions || len(r.Points) > most {
+		return sessions, "", err
+	}
+	h, err := history.Read(ctx, db.WithoutWarnings(), req)
+	if _, is := errors.AsType[*history.NoOrderError](err); is {
+		return sessions, "", nil
+	}
+	return sessions, views.History{H: &h, Req: req}.Outcome(), err
 }

@@ -380,6 +380,9 @@ func (m Maker) oneOfSessions(d *Document) []Answer {
 	if m.Sessions < history.MinSessions {
 		return []Answer{{Text: fmt.Sprintf("Not compared with other sessions: %s have these points.", term.Thousands(m.Sessions)), Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
 	}
+	if m.Past != "" {
+		return []Answer{{Text: fmt.Sprintf("Over the %s sessions with these points: %s.", term.Thousands(m.Sessions), m.Past), Command: m.command("report", "--all")}}
+	}
 	return []Answer{{Text: fmt.Sprintf("Not compared with other sessions: %s have these points, and report --all looks at them, as history does.", term.Thousands(m.Sessions)), Command: m.command("report", "--all")}}
 }
 

@@ -194,6 +194,16 @@ func TestOneOfSessions(t *testing.T) {
 	}
 }
 
+// TestPast: what the history of the points found stands first, before the settings.
+func TestPast(t *testing.T) {
+	r := many(2)
+	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 2
+	got := Maker{Sessions: 40, Past: "1 of 2 series regressed"}.Document(r).Answer
+	if len(got) != 2 || got[0].Text != "Over the 40 sessions with these points: 1 of 2 series regressed." || !strings.HasPrefix(got[1].Text, "No setting is called best") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestAgainOnlyWhatIsKnown: the sweep is measured again only if it is there, and only it measured.
 func TestAgainOnlyWhatIsKnown(t *testing.T) {
 	t.Chdir(t.TempDir())

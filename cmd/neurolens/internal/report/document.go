@@ -72,7 +72,8 @@ type Maker struct {
 	Reader views.Display
 	By     string // the program and its version
 
-	Sessions int // sessions of the store with points of the report; 0: unknown
+	Sessions int    // sessions of the store with points of the report; 0: unknown
+	Past     string // what the history of these points found; empty: unknown
 }
 
 // Document adds the words to a report.

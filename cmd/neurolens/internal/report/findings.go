@@ -316,8 +316,8 @@ var hints = map[schema.Status]string{
 
 // importedHints are those where another tool measured the runs.
 var importedHints = map[schema.Status]string{
-	schema.StatusError:   "its benchmark tool reported an error; neurolens show of such a run has the message, if there is one, and the file that it is from",
-	schema.StatusCrashed: "the process ended by a signal or without a result; neurolens show of such a run has the message, if there is one, and the file that it is from",
+	schema.StatusError:   "its benchmark tool reported an error; neurolens show --json of such a run has the message, if there is one, and the file (env source.path)",
+	schema.StatusCrashed: "the process ended by a signal or without a result; neurolens show --json of such a run has the message, if there is one, and the file (env source.path)",
 	schema.StatusTimeout: "it took longer than its benchmark tool allows; raise the deadline there",
 }
 

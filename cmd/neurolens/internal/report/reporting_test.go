@@ -286,6 +286,14 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s has the hints %q and %q", status, own, foreign)
 		}
 	}
+	for _, status := range []schema.Status{schema.StatusError, schema.StatusCrashed} {
+		if got := hint(&summary.Failure{Status: string(status)}, true); !strings.Contains(got, "neurolens show --json of such a run has the message, if there is one, and the file (env source.path)") {
+			t.Errorf("%s of another tool says %q", status, got)
+		}
+	}
+	if got := (markdownWriter{}).causeText(&summary.Cause{Runs: 37}); !strings.HasPrefix(got, "37 runs: no message is stored (") {
+		t.Error(got)
+	}
 	timeout := summary.Failure{Status: "timeout", Stages: []summary.Text{"setup", "measure"}}
 	if got := hint(&timeout, false); !strings.Contains(got, "timeouts.setup and timeouts.measure") {
 		t.Errorf("a timeout says %q", got)

@@ -432,15 +432,17 @@ func (w History) differsText(differs []query.FactDifference) string {
 // changeOrder is the order of verdicts, the worst first.
 var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, judge.Inconclusive, judge.Improved, ""}
 
-// several returns a line for each series: those that fail first, then that whose last change is worst.
-func (w History) several() term.View {
-	series := slices.Clone(w.H.Series)
-	last := func(s history.Series) changedAt {
-		if changes := w.changes(s); len(changes) > 0 {
-			return changes[len(changes)-1]
-		}
-		return changedAt{}
+// last returns the last change of a series, if it has one.
+func (w History) last(s history.Series) changedAt {
+	if changes := w.changes(s); len(changes) > 0 {
+		return changes[len(changes)-1]
 	}
+	return changedAt{}
+}
+
+// ordered returns the series that fail first, then those whose last change is worst, then those whose newest sessions are farthest off.
+func (w History) ordered() []history.Series {
+	series := slices.Clone(w.H.Series)
 	departed := func(s history.Series) float64 {
 		if s.Departure == nil || s.Departure.Row.Shift == nil {
 			return 0
@@ -448,8 +450,20 @@ func (w History) several() term.View {
 		return math.Abs(*s.Departure.Row.Shift)
 	}
 	slices.SortStableFunc(series, func(a, b history.Series) int {
-		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), worse(last(a), last(b)), cmp.Compare(departed(b), departed(a)))
+		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), worse(w.last(a), w.last(b)), cmp.Compare(departed(b), departed(a)))
 	})
+	return series
+}
+
+// Outcome returns in one sentence what a history found: see outcomeOfAll. It is empty if no series has enough sessions.
+func (w History) Outcome() string {
+	lines := slices.DeleteFunc(w.outcomeOfAll(w.ordered(), nil), func(line string) bool { return line == "" })
+	return strings.Join(lines, "; ")
+}
+
+// several returns a line for each series, in their order.
+func (w History) several() term.View {
+	series, last := w.ordered(), w.last
 	shown := series[:min(len(series), historyRows)]
 
 	above, varying := w.inCommon(shown)
