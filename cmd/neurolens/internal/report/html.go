@@ -352,7 +352,11 @@ func (s *htmlWriter) changes() {
 			part.Tables = append(part.Tables, s.pairs(part.ID, part.Title, changed))
 		}
 		restTable := func() *Table {
-			return s.pairs(part.ID+"-rest", "No change by verdict, against "+c.Name(), rest)
+			title := "No change by verdict, against "
+			if c.Verdicts[string(judge.Estimate)] == c.All.Pairs {
+				title = "No verdict, against "
+			}
+			return s.pairs(part.ID+"-rest", title+c.Name(), rest)
 		}
 		switch {
 		case len(rest) == 0:

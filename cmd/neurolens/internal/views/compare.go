@@ -157,7 +157,10 @@ func (w Comparison) announced() string {
 	if base, head := commitOf(w.C.Base), commitOf(w.C.Head); base != "" && head != "" {
 		text += "; base " + base + ", head " + head
 	}
-	return term.OneLine(strings.Join(names, " · ") + ": " + text)
+	if len(names) > 0 {
+		text = strings.Join(names, " · ") + ": " + text
+	}
+	return term.OneLine(text)
 }
 
 // whyEstimated returns the reason why points have estimates alone, in parentheses; empty if they have several.
@@ -217,9 +220,6 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 	place := slices.IndexFunc(w.C.Rows, func(row compare.Row) bool {
 		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric
 	})
-	if len(w.C.Metrics) > 1 {
-		text = r.Metric + " " + text
-	}
 	if name := PointNames(w.pointAxes([]int{place}), 1)[0]; name != "" {
 		text = term.Short(name) + " " + text
 	}

@@ -352,6 +352,9 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 	if got := (Comparison{C: &c}).announced(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "; base aaaaaaa, head aaaaaaa + uncommitted changes") {
 		t.Errorf("the first sentence is %q", got)
 	}
+	if got := (Comparison{C: &compare.Comparison{}}).announced(); got != "nothing was compared" {
+		t.Errorf("without a point or a metric it is %q", got)
+	}
 }
 
 // Points that moved alike are said to have; where the sides took turns, not that it may be the machine.
