@@ -67,7 +67,8 @@ difference, in the unit of the metric.
 CHANGE is the Hodges-Lehmann estimate: the median of the pairwise differences
 between the runs of both sides, or of those within blocks. Where the two medians
 give another change, it is marked pairwise or paired. BASE and HEAD are medians
-of logarithms, so of an even number of runs a little below those of ls and bench.
+of logarithms, so of an even number of runs a little below those of ls and
+bench.
 
 With several metrics (--metric), each is judged in its own direction and
 corrected over its own points; --gate corrects over all of them. A table has one
