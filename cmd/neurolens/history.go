@@ -40,9 +40,9 @@ recent changes may not be found. A level that rises or falls slowly, over 15
 sessions or more, is a change as well. Two dates A..B enclose a change whose
 session is uncertain. Inconclusive means that a step or a slow change is visible
 but may be chance; more sessions decide it. One or two sessions that are far off
-are a spike, not a change. If a point has only failed lately, its row says for
-how many sessions. A series with a value of zero or below is compared by
-difference.
+are a spike, not a change; if they are the newest, a line names them. If a point
+has only failed lately, its row says for how many sessions. A series with a
+value of zero or below is compared by difference.
 
 Sessions of a point that began at the same time have no order and count as one.
 Runs without a start time are left out (ingest --at gives it); if there are no

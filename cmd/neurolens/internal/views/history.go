@@ -74,10 +74,7 @@ func (w History) nothing() []string {
 		return []string{fmt.Sprintf("none of %s could be checked: fewer than %d %ss", counted(w.H.Known, "series"), history.MinSessions, w.noun())}
 	case w.H.Known > 0 && w.Req.Regressions:
 		lines := []string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}
-		if w.H.Failing > 0 {
-			lines = append(lines, counted(w.H.Failing, "series")+" failing since the last value")
-		}
-		return slices.Concat(lines, departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+		return slices.Concat(lines, w.failing(), departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
 	case w.H.Failed > 0 && w.H.Failed == w.H.Requests:
@@ -88,6 +85,14 @@ func (w History) nothing() []string {
 		return []string{term.Count(w.H.NoValue, "ok run") + " without a value of " + OrUnknown(w.Req.Metric)}
 	}
 	return []string{"no run matches"}
+}
+
+// failing counts the series whose runs fail, where only regressions are listed.
+func (w History) failing() []string {
+	if w.H.Failing == 0 {
+		return nil
+	}
+	return []string{counted(w.H.Failing, "series") + " failing since the last value"}
 }
 
 // failedRequests counts the runs that are left out because requests failed.
@@ -765,7 +770,7 @@ func (w History) regressions() term.View {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
 	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
-	v.Below = slices.Concat(v.Below, between(all[:min(len(all), historyRows)]), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+	v.Below = slices.Concat(v.Below, between(all[:min(len(all), historyRows)]), w.failing(), departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	return w.finish(v, all[:1])
 }
 

@@ -268,6 +268,9 @@ func TestHistoryFailing(t *testing.T) {
 	quiet := departed(madeHistory(0, 0), 1, 1)
 	quiet.Series, quiet.Failing = nil, 1
 	contains(t, historyText(quiet, history.Request{Regressions: true}, 100, false), "no regression in 2 series\n1 series failing", "\nnewest session: ")
+	loud := departed(madeHistory(.3, 0), 1, 1)
+	loud.Failing = 1
+	contains(t, historyText(loud, history.Request{Regressions: true}, 100, false), "\n1 series failing since the last value\nnewest session: latency of matmul bs=2 ")
 	gate := HistoryGateLine(&quiet, 14, 0)
 	contains(t, gate, "; newest session: latency of matmul bs=2")
 	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
