@@ -88,6 +88,9 @@ func (t *Trend) rank() int {
 // size returns how large the last change is, in either direction. Differences in units are not compared with each other.
 func (t *Trend) size() float64 {
 	if t.Shift == nil && t.OffShift != nil {
+		if t.Better == Text(schema.BetterLower) && *t.OffShift < 0 || t.Better == Text(schema.BetterHigher) && *t.OffShift > 0 {
+			return 0 // after those for the worse
+		}
 		return math.Abs(*t.OffShift)
 	}
 	if t.Shift == nil || t.Scale != Text(schema.ScaleRatio) || *t.Shift <= -1 {

@@ -132,6 +132,36 @@ func TestTrendsWithoutOrder(t *testing.T) {
 	}
 }
 
+// TestTrendsOff: newest sessions that are far off their level are what history says, those for the worse first.
+func TestTrendsOff(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	for k := range 10 {
+		for i, newest := range []float64{300, 1300} {
+			level := 1000 + float64(k%3)
+			if k == 9 {
+				level = newest
+			}
+			runs = append(runs, querytest.RunsOf(&n, k+1, variant("one", []string{"gain", "loss"}[i], ""), level)...)
+		}
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	r := read(t, db, summary.Request{})
+	h := valuetest.Must(history.Read(t.Context(), db, history.Request{}))
+	if len(r.Trends) != 2 || len(h.Departures) != 2 {
+		t.Fatalf("%d trends, %d departures", len(r.Trends), len(h.Departures))
+	}
+	for i, name := range []summary.Text{"loss", "gain"} {
+		trend, d := r.Trends[i], h.Departures[i]
+		if trend.Benchmark != name || d.Row.Benchmark != string(name) || trend.Off != d.Sessions || trend.Missing != d.Missing || string(trend.OffScale) != string(d.Row.Scale) {
+			t.Errorf("%+v is not %+v", trend, d)
+		}
+		near(t, "shift", trend.OffShift, *d.Row.Shift)
+		near(t, "value", trend.OffValue, d.Row.Location)
+		near(t, "level", trend.Level, d.Level)
+	}
+}
+
 // TestBestValues: a value is the best where its verdict says so; where two are better than the baseline, their intervals tell them apart.
 func TestBestValues(t *testing.T) {
 	n := 0

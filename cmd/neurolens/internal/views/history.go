@@ -324,7 +324,7 @@ func departures(all []*history.Departure, named bool) []string {
 		text += counted(len(all), "series") + " far off their level, the worst "
 	}
 	if named {
-		text += seriesName(row) + " "
+		text += term.Short(seriesName(row)) + " "
 	}
 	return []string{fmt.Sprintf("%s%s, %s off its level of %s; a verdict needs at least %s", text, locationText(row), shiftText(row, row.Shift),
 		QuantityOf(d.Level, row.Unit, row.Metric, ""), term.Count(d.Missing, "more session"))}
