@@ -33,8 +33,8 @@ type ReadWatcher interface {
 type Reading struct {
 	Reports []FileReport // of the sources so far
 	Source  string       // runs.source of the first run; empty before it
-	// Replaced is the number of stored runs without a start, or with another one, that were removed because the runs with the new start
-	// are stored.
+	// Replaced is the number of stored runs without a start or a machine, or with another start, that were removed because the runs
+	// with the new start and machine are stored.
 	Replaced int
 
 	options ReadOptions

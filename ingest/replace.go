@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
@@ -13,8 +14,11 @@ import (
 // Replaced is a stored run, and the run that takes its place.
 type Replaced struct{ Old, New string }
 
-// replacedReason is the value of the event that removes replaced runs.
-const replacedReason = "imported again with another start time"
+// replacedReason is the value of the event that removes replaced runs. That of earlier versions is its beginning, earlierReason.
+const (
+	earlierReason  = "imported again with another start time"
+	replacedReason = earlierReason + " or machine"
+)
 
 // maxReplaced limits the runs of an event.
 const maxReplaced = 50_000
@@ -131,7 +135,7 @@ func (e *events) goneWith(all, shown []Replaced) (runs []string) {
 	}
 	for _, r := range all {
 		old, was := e.hidden[r.Old], e.hidden[r.New]
-		if !keep[r.New] && !e.Removed[r.New] && e.Removed[r.Old] && old.Value != replacedReason && was.EventID < old.EventID {
+		if !keep[r.New] && !e.Removed[r.New] && e.Removed[r.Old] && !strings.HasPrefix(old.Value, earlierReason) && was.EventID < old.EventID {
 			keep[r.New], runs = true, append(runs, r.New)
 		}
 	}

@@ -51,7 +51,8 @@ exit status is then 4. It is also 4 if the format of a named file is unknown.
 
 Runs without a start time have no place in history and are never session=last.
 --at gives it: a time, name or path (the date in the name or the folders of each
-file), mtime, or commit. Given later, it replaces what was stored without it.
+file), mtime, or commit. Given later, it replaces what was stored without it. So
+does --machine, without which compare gives no verdict.
 
 --list-formats lists the formats, and what becomes a run in each. Your own
 program can write the format jsonl, one run per line; --json-schema prints its

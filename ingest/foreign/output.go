@@ -49,7 +49,13 @@ type Output struct {
 	start     RunStart
 	records   int              // number of calls of Run
 	looks     bool             // the file is only read to find out which of its runs are stored
-	former    map[int][]string // ids of its stored runs with no start or another one, by the number of the record
+	former    map[int][]former // its stored runs with no start or machine, or another start, by the number of the record
+}
+
+// former is a stored run of a file, with no start or machine, or with another start than the file has now.
+type former struct {
+	id      string
+	started bool // the user gave it a start
 }
 
 // Also sets a fact of the next run that is no part of its identity: earlier versions did not read it, so with it a file that they read
@@ -97,13 +103,16 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	if o.looks {
 		return o.look(&r, there)
 	}
-	if former := o.former[o.records]; !there && o.added.Start == nil && len(former) > 0 { // the user gave a start before, and gives none now
+	replaced := o.former[o.records]
+	started := slices.IndexFunc(replaced, func(f former) bool { return f.started })
+	if !there && o.added.Start == nil && started >= 0 { // the user gave a start before, and gives none now
 		there, o.identity.place = true, before
-		id, err := schema.ParseULID(former[0])
+		id, err := schema.ParseULID(replaced[started].id)
 		if err != nil {
 			return err
 		}
 		o.identity.latest = latest{id: id}
+		replaced = nil
 	}
 	valid, err := schema.Check(r)
 	if err != nil {
@@ -120,9 +129,9 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	if !there && r.StartedAt.IsZero() && !datedSession(&r) {
 		o.Report.Undated++
 	}
-	for _, old := range o.former[o.records] {
-		if old != r.RunID && o.added.Start != nil {
-			o.Report.Replaced = append(o.Report.Replaced, Replacement{Old: old, New: r.RunID})
+	for _, old := range replaced {
+		if old.id != r.RunID && (o.added.Start != nil || o.added.Machine != "") {
+			o.Report.Replaced = append(o.Report.Replaced, Replacement{Old: old.id, New: r.RunID})
 		}
 	}
 	if there {
@@ -164,7 +173,7 @@ func (o *Output) look(r *schema.Run, there bool) error {
 	if !there {
 		return errStopped
 	}
-	o.former[o.records] = append(o.former[o.records], r.RunID)
+	o.former[o.records] = append(o.former[o.records], former{r.RunID, o.added.Start != nil})
 	return nil
 }
 

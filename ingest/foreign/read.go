@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -21,13 +22,14 @@ func NewReader(added Added, store ImportedRuns) *Reader { return &Reader{added, 
 // Read yields the new runs of a file, and returns a report. The report's error is the reason why the file ended early. A StoreError
 // means that looking up stored runs failed.
 func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) (Report, error) {
-	former, err := r.former(in, format)
+	added := r.added
+	stored, err := r.former(in, format, &added)
 	if err != nil {
 		return Report{Name: in.Name, Format: format.Name}, err
 	}
 	r.known.names = append(r.known.names, in.Given)
 	o, err := r.read(in, format, func(in *Input) *Output {
-		return &Output{in: in, added: r.added, yield: yield, former: former, identity: identity{known: r.known}}
+		return &Output{in: in, added: added, yield: yield, former: stored, identity: identity{known: r.known}}
 	})
 	if o.held != nil {
 		yield(*o.held)
@@ -38,17 +40,22 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 	return o.Report, err
 }
 
-// former returns the ids of the stored runs that runs of a file may replace, by the number of the record from 1. These are the same runs
+// former returns the stored runs that runs of a file may replace, by the number of the record from 1. These are the same runs
 // without a start, and the runs to which the user gave a start in an earlier import. The latter count only if the file was not changed
-// since: a changed file is another measurement, even if its content is equal. former reads the file once for each such start, up to the
-// first record that is not stored. It finds nothing for a pipe, which cannot be read twice.
-func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
-	former := map[int][]string{}
+// since: a changed file is another measurement, even if its content is equal. If the user gives a machine, the same runs without one count
+// too, and the only start of an earlier import becomes the one in added. former reads the file once for each start and machine, up to
+// the first record that is not stored. It finds nothing for a pipe, which cannot be read twice.
+func (r *Reader) former(in *Input, format *Format, added *Added) (map[int][]former, error) {
+	found := map[int][]former{}
 	if r.known.store == nil || !in.canBeReadAgain() {
-		return former, nil
+		return found, nil
 	}
 	var starts []Start
-	if r.added.Start != nil {
+	machines := []string{added.Machine}
+	if added.Machine != "" {
+		machines = append(machines, "")
+	}
+	if added.Start != nil || added.Machine != "" {
 		starts = append(starts, nil) // without a start
 	}
 	if changed := in.changed(); changed != "" {
@@ -56,14 +63,22 @@ func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
 		if err != nil {
 			return nil, &StoreError{wrapLookup(err)}
 		}
-		starts = append(starts, startsGiven(given)...)
-	}
-	for _, start := range starts {
-		if err := r.look(in, format, start, former); err != nil {
-			return nil, err
+		before := startsGiven(given)
+		if starts = append(starts, before...); added.Start == nil && added.Machine != "" && len(before) == 1 {
+			added.Start = before[0]
 		}
 	}
-	return former, nil
+	if added.Start != nil && added.Machine != "" {
+		starts = append(starts, added.Start)
+	}
+	for _, start := range starts {
+		for _, machine := range machines {
+			if err := r.look(in, format, start, machine, found); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
 }
 
 // startsGiven returns the starts that the user gave a file in earlier imports. stored are the starts of its runs, by their commits. A start
@@ -94,25 +109,29 @@ func startsGiven(stored map[string][]time.Time) (starts []Start) {
 	})
 }
 
-// look reads a file as if the user gave this start, and adds the ids of the records at its beginning that are stored with it.
-func (r *Reader) look(in *Input, format *Format, start Start, former map[int][]string) error {
+// look reads a file as if the user gave this start and machine, and adds the runs of the records at its beginning that are stored with them.
+func (r *Reader) look(in *Input, format *Format, start Start, machine string, all map[int][]former) error {
 	again, err := in.reopen()
 	if err != nil {
 		return err
 	}
 	defer again.Close()
 	added := r.added
-	added.Start = start
-	var found map[int][]string
+	added.Start, added.Machine = start, machine
+	var found map[int][]former
 	_, err = r.read(again, format, func(in *Input) *Output {
-		found = map[int][]string{}
+		found = map[int][]former{}
 		return &Output{in: in, added: added, looks: true, former: found, identity: identity{known: newKnown(r.known.store)}}
 	})
 	if failed, is := errors.AsType[*StoreError](err); is {
 		return failed
 	}
-	for record, ids := range found {
-		former[record] = append(former[record], ids...)
+	for record, runs := range found {
+		for _, one := range runs {
+			if !slices.ContainsFunc(all[record], func(other former) bool { return other.id == one.id }) {
+				all[record] = append(all[record], one)
+			}
+		}
 	}
 	return nil // an error of the file is reported when it is read
 }

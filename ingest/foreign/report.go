@@ -23,7 +23,7 @@ type Report struct {
 	KnownRun  schema.ULID
 	KnownName string
 	Undated   int            // new runs that cannot be ordered by time: neither they nor their session have a start
-	Replaced  []Replacement  // stored runs that the file has now with a start
+	Replaced  []Replacement  // stored runs that the file has now with a start or a machine
 	NoParams  bool           // FromPath does not match the path
 	Sessions  int            // number of sessions
 	RunsOf    map[string]int // number of runs by session; the session is empty if unknown
@@ -46,7 +46,7 @@ func (r *Report) nothing() bool {
 	return r.Runs == 0 && r.Refused == 0 && len(r.LeftOut) == 0 && len(r.Elsewhere) == 0 && len(r.Tags) == 0
 }
 
-// Replacement is a stored run without a start, or with another one, and the same run with the start that the user gives.
+// Replacement is a stored run without a start or a machine, or with another start, and the same run with those that the user gives.
 type Replacement struct{ Old, New string }
 
 // Refusal is a reason why records cannot be understood.

@@ -25,7 +25,7 @@ type IngestReport struct {
 	Stored ingest.Appended
 
 	Again    string // the command line as it was typed, without --at; empty: it cannot be typed again
-	Replaced int    // earlier runs without a start, or with another one, that were removed
+	Replaced int    // earlier runs without a start or a machine, or with another start, that were removed
 }
 
 // Summary returns the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
@@ -382,7 +382,7 @@ func IngestFields() []answer.Field[ingest.FileReport] {
 		field("sessions", answer.TypeInteger, "sessions of the stored runs", func(r *ingest.FileReport) any { return int64(r.Sessions) }),
 		field("samples", answer.TypeInteger, "samples of the stored runs", func(r *ingest.FileReport) any { return r.Samples }),
 		field("undated", answer.TypeInteger, "new runs without a start time: they have no place in history, gates and session=last; --at gives it", func(r *ingest.FileReport) any { return int64(r.Undated) }),
-		field("replaced", answer.TypeInteger, "runs that were stored before without a start time, or with another one, and now have the one of --at", func(r *ingest.FileReport) any { return int64(len(r.Replaced)) }),
+		field("replaced", answer.TypeInteger, "runs that were stored before without a start time or a machine, or with another start time, and now have those of --at and --machine", func(r *ingest.FileReport) any { return int64(len(r.Replaced)) }),
 		field("left_out", answer.TypeInteger, "entries of the file that are no measurements of their own, such as means of repetitions; reason names them", func(r *ingest.FileReport) any {
 			left := 0
 			for _, n := range r.LeftOut {
@@ -472,7 +472,7 @@ func (r IngestReport) Times() (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s stored under another name: %s; --at keeps equal files of different times apart", term.Count(known, "file")+" already", term.OneLine(example)))
 	}
 	if r.Replaced > 0 {
-		lines = append(lines, term.Count(r.Replaced, "run")+" replaced: the same runs are stored with their start time now")
+		lines = append(lines, term.Count(r.Replaced, "run")+" replaced: the same runs are stored with their start time and machine now")
 	}
 	if runs > 0 {
 		lines = append(lines, fmt.Sprintf("%s of %s without a start time: history, gates and session=last leave them out; give it with --at TIME, name, path, mtime or commit",
