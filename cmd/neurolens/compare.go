@@ -159,7 +159,7 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 // showCompared writes a comparison in a format; the points themselves to people alone.
 func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Request, f compareFlags, args []string, c *compare.Comparison, format string) error {
 	w := views.Comparison{
-		Second: views.ByProcessor(c), Reader: a.display(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
+		Second: views.ByProcessor(c), Reader: a.display(), Facts: factWriter(), C: c, Gate: f.gate.line(c), Files: [2]string{nameOfFile(req.BaseFile), nameOfFile(req.HeadFile)},
 		Selection: views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Strict: f.strict, All: f.all},
 	}
 	if len(f.by) > 0 {

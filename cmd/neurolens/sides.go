@@ -160,6 +160,15 @@ func (r fileSide) name() string {
 	return r.path
 }
 
+// nameOfFile returns the name of the file of a side, without the filter behind it; empty where the side is none.
+func nameOfFile(side string) string {
+	file, is, _ := parseFileSide(side)
+	if !is {
+		return ""
+	}
+	return file.name()
+}
+
 // storeFile makes a store of a file, and returns the notes of its readers.
 func storeFile(ctx context.Context, dir, file string) (notes []string, err error) {
 	sources, err := foreign.Sources([]string{file}, nil)

@@ -27,6 +27,7 @@ type Comparison struct {
 	Facts     query.FactWriter // what is known of the facts in which the sides differ
 	Groups    answer.Table     // the groups of points, where a line is one
 	Second    []string         // what the processor times of undecided points say
+	Files     [2]string        // the files that the runs of base and head were read from; empty: they are in a store
 }
 
 // Selection is what the command line of a comparison selects.
@@ -76,6 +77,9 @@ func (w Comparison) View() term.View {
 	if next := w.next(); next != "" {
 		v.Below = append(v.Below, "")
 		v.Next = []string{"next  " + next}
+	}
+	if files := w.filesNamed(); len(files) > 0 && len(v.Next) == 0 {
+		v.Below, v.Next = append(v.Below, ""), files
 	}
 	if several != nil {
 		v = several.addTable(v)

@@ -71,7 +71,11 @@ func (w Comparison) explained(v term.View, places []int) []string {
 	}
 	var lines []string
 	for _, word := range words {
-		if meaning := cmp.Or(meanings[word], WarningMeaning(word)); meaning != "" {
+		meaning := cmp.Or(meanings[word], WarningMeaning(word))
+		if word == string(judge.Machines) && w.Files != [2]string{} {
+			meaning = "measured on different machines, or on an unknown one; a store knows it: neurolens ingest FILE --machine NAME"
+		}
+		if meaning != "" {
 			lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
 		}
 	}
@@ -79,6 +83,35 @@ func (w Comparison) explained(v term.View, places []int) []string {
 		lines = append(lines, "")
 	}
 	return lines
+}
+
+// filesNamed returns the commands that compare files of an unknown machine with its name: in a store, where a tag tells their runs apart.
+func (w Comparison) filesNamed() []string {
+	if w.Files == [2]string{} || !slices.ContainsFunc(w.C.Rows, func(r compare.Row) bool { return r.Reason == judge.Machines }) {
+		return nil
+	}
+	sides, commands := slices.Clone(w.Selection.Selections), []string{}
+	for i, side := range []string{"base", "head"} {
+		if w.Files[i] == "" || i >= len(sides) {
+			continue
+		}
+		sides[i] = "tag.side=" + side
+		command := "neurolens ingest " + term.ShellWord(w.Files[i])
+		if object, is := strings.CutPrefix(w.Files[i], "git:"); is {
+			command = "git show " + term.ShellWord(object) + " | neurolens ingest -"
+		}
+		commands = append(commands, command+" --machine NAME --tag side="+side)
+	}
+	if len(sides) == 2 {
+		commands = append(commands, "neurolens compare "+term.ShellLine(sides...))
+	}
+	for i, command := range commands {
+		commands[i] = "      " + command
+	}
+	if len(commands) > 0 {
+		commands[0] = "next  " + strings.TrimSpace(commands[0])
+	}
+	return commands
 }
 
 // failuresShown is of how many points it is said what went wrong.
