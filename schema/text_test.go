@@ -210,6 +210,10 @@ func TestForPeople(t *testing.T) {
 		{3.2e9, "B/s", "3.20 GB/s"},
 		{897236620, "flop/s", "897 Mflop/s"},
 		{12345, "tokens", "12345 tokens"},
+		{1e300, "", "1.00e+300"},
+		{-1e300, "ns", "-1.00e+291 s"},
+		{1e26, "ns", "1.00e+17 s"},
+		{1e-26, "ns", "1.00e-26 ns"},
 	} {
 		if got := ForPeople(c.value, c.unit); got != c.want {
 			t.Errorf("%g %s prints as %q, want %q", c.value, c.unit, got, c.want)

@@ -110,6 +110,9 @@ var printed = map[string][]string{
 	"ratio":  {"%"},
 }
 
+// MaxInFull is from where on ForPeople prints numbers with an exponent: a float64 holds no digits of units beyond it.
+const MaxInFull = 1e15
+
 // ForPeople prints a value of a stored unit for people: with three significant digits, in the unit that suits it (1.42
 // ms, 3.10 GiB). Unknown units are printed unchanged.
 func ForPeople(value float64, storedUnit string) string {
@@ -124,7 +127,7 @@ func ForPeople(value float64, storedUnit string) string {
 		name, factor = storedUnit, 1
 	}
 	digits := threeDigits(value / factor)
-	if name == "B" && value == math.Trunc(value) { // whole bytes
+	if name == "B" && value == math.Trunc(value) && math.Abs(value) < MaxInFull { // whole bytes
 		digits = strconv.FormatFloat(value, 'f', 0, 64)
 	}
 	if name == "" || name == "ratio" {
@@ -133,11 +136,13 @@ func ForPeople(value float64, storedUnit string) string {
 	return digits + " " + name
 }
 
-// threeDigits prints three significant digits. Integers with more digits are printed in full.
+// threeDigits prints three significant digits. Integers with more digits are printed in full up to MaxInFull.
 func threeDigits(v float64) string {
 	switch a := math.Abs(roundTo3(v)); {
 	case v == 0 || math.IsNaN(v) || math.IsInf(v, 0):
 		return strconv.FormatFloat(v, 'g', -1, 64)
+	case a >= MaxInFull:
+		return strconv.FormatFloat(v, 'e', 2, 64)
 	case a >= 100:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case a >= 10:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -166,12 +165,12 @@ func (g pivotGrid) factor(row, column int) term.Cell {
 	return term.Cell{Text: Times(*f)}
 }
 
-// Times prints a factor in three digits: ×0.672, ×1.00, ×38.6.
+// Times prints a factor in three digits: ×0.672, ×1.00, ×38.6, ×1,204, ×1.00e+20.
 func Times(v float64) string {
-	if v >= 100 {
+	if v >= 1000 && v < schema.MaxInFull {
 		return "×" + term.Thousands(int(math.Round(v)))
 	}
-	return "×" + strconv.FormatFloat(v, 'f', 2-int(math.Floor(math.Log10(v))), 64)
+	return "×" + schema.ForPeople(v, "")
 }
 
 // below returns the lines below the grid.

@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -76,7 +77,9 @@ next  neurolens compare --matrix impl=naive session=last
 	if got := b.String(); !strings.Contains(got, " · latency, lower is better\n") || strings.Contains(got, "×") || strings.Contains(got, "METRIC") {
 		t.Errorf("a row without a value, and no factor:\n%s", got)
 	}
-	for factor, want := range map[float64]string{.000413: "×0.000413", .9999: "×1.000", 1: "×1.00", 38.61: "×38.6", 1234.5: "×1,235"} {
+	for factor, want := range map[float64]string{
+		.000413: "×0.000413", .9999: "×1.00", 1: "×1.00", 38.61: "×38.6", 1234.5: "×1,235", 0: "×0", 1e-20: "×1.00e-20", 1e20: "×1.00e+20", math.Inf(1): "×+Inf",
+	} {
 		valuetest.Equal(t, Times(factor), want)
 	}
 }
