@@ -85,8 +85,8 @@ type guessedColumn struct {
 
 // guessedNumbers are the numbers of a column, read in one way.
 type guessedNumbers struct {
-	count, integers int
-	min, max        float64
+	count, integers, infinite int
+	min, max                  float64
 }
 
 // guessedNumerals are the ways in which numbers may be written.
@@ -126,11 +126,15 @@ func (c *guessedColumn) add(cell string) {
 			continue
 		}
 		v, err := strconv.ParseFloat(number, 64)
-		if err != nil || math.IsInf(v, 0) {
+		if err != nil {
 			continue
 		}
 		isNumber = true
 		r := &c.read[i]
+		if math.IsInf(v, 0) { // a number that is no size of anything
+			r.infinite++
+			continue
+		}
 		if r.count == 0 {
 			r.min, r.max = v, v
 		}
@@ -345,7 +349,7 @@ func (g *guessed) chooseNumerals() {
 
 // isNumeric reports whether a column has numbers of a style, and nothing else but words for a missing value.
 func (c *guessedColumn) isNumeric(style int) bool {
-	count := c.read[style].count
+	count := c.read[style].count + c.read[style].infinite
 	for text, n := range c.texts {
 		if slices.Contains(absent, strings.ToLower(text)) {
 			count += n

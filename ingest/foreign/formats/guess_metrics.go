@@ -187,7 +187,7 @@ var (
 	metricWords = []string{
 		"latencies", "times", "durations", "latency", "time", "duration", "elapsed", "runtime", "throughput", "bandwidth", "bw", "busbw",
 		"algbw", "speed", "speedup", "accuracy", "acc", "loss", "score", "perplexity", "error",
-		"errors", "utilization", "util", "usage", "cycles", "instructions", "misses", "ipc", "allocs", "allocations", "power", "energy",
+		"errors", "errs", "err", "fails", "failure", "drops", "dropped", "retries", "utilization", "util", "usage", "cycles", "instructions", "misses", "ipc", "allocs", "allocations", "power", "energy",
 		"temperature", "temp", "flops", "memory", "mem",
 		"rss", "vram", "value", "ttft", "tpot", "itl", "rate", "efficiency", "failures", "failed", "mismatches", "rmse", "mse", "mae",
 		"qps", "rps", "tps", "fps", "iops", "rtt", "metric",
@@ -207,7 +207,7 @@ var (
 		"accuracy", "acc", "speedup", "efficiency", "ipc", "throughput", "hit", "hits", "bandwidth", "mfu", "goodput", "score",
 	}
 	lowerWords = []string{
-		"loss", "error", "errors", "err", "perplexity", "misses", "miss", "failed", "failures", "mismatches", "rmse", "mse", "mae",
+		"loss", "error", "errors", "err", "errs", "fails", "failure", "drops", "dropped", "retries", "perplexity", "misses", "miss", "failed", "failures", "mismatches", "rmse", "mse", "mae",
 		"cycles", "allocs", "allocations", "overhead", "time", "latency", "duration", "elapsed", "stalls", "rss", "mem", "memory",
 		"vram", "footprint", "allocated",
 	}

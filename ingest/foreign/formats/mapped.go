@@ -736,6 +736,9 @@ func (t *mappedTable) flush() error {
 			return nil
 		}
 	}
+	if len(p.run.Metrics) == 0 && p.run.Status == "" && p.run.Error != "" {
+		p.run.Status = statusOfError(p.run.Error)
+	}
 	if len(p.run.Metrics) == 0 && !p.failed() {
 		if p.lacks { // already reported
 			return nil
@@ -749,6 +752,16 @@ func (t *mappedTable) flush() error {
 		}
 	}
 	return t.out.Run(p.where, p.run)
+}
+
+// statusOfError returns how a run without a value ended that has an error but no status.
+func statusOfError(text string) schema.Status {
+	for status, words := range statusWords {
+		if status.Failed() && slices.Contains(words, strings.ToLower(strings.TrimSpace(text))) {
+			return status
+		}
+	}
+	return schema.StatusError
 }
 
 // addTo adds the metric to a run. If it has both samples and aggregates, the samples count.
