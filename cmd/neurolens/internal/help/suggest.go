@@ -123,6 +123,12 @@ func helpHint(cmd *cobra.Command) string { return "; " + cmd.CommandPath() + " -
 
 // flagHint returns what follows the complaint about a flag that is not there.
 func flagHint(cmd *cobra.Command, name string, single bool) string {
+	if out := cmd.Flags().Lookup("out"); out != nil && name == "output" {
+		if out.Shorthand != "" {
+			return "; did you mean -" + out.Shorthand + ", --out?"
+		}
+		return "; did you mean --out?"
+	}
 	for _, table := range []map[string]string{flagsOf[cmd.Name()], flags} {
 		hint, ok := table[name]
 		if !ok {
