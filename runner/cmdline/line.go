@@ -336,6 +336,9 @@ func (l line) spelled() (all []string, found bool, err error) {
 	for _, text := range l.texts {
 		file, names, named := strings.Cut(text, ".py:")
 		if named && !strings.ContainsAny(text, " {") {
+			if strings.ContainsAny(names, "*?[") {
+				return nil, false, patternError(text, file+".py")
+			}
 			for name := range strings.SplitSeq(names, ",") {
 				all = append(all, file+".py:"+name)
 			}
@@ -354,6 +357,19 @@ func (l line) spelled() (all []string, found bool, err error) {
 		found = len(l.texts) == 1 && len(objects) > 1
 	}
 	return all, found, nil
+}
+
+// patternError is the error of a pattern in place of the names of functions in a Python file: it says how to name them.
+func patternError(text, file string) error {
+	objects, err := objectsOf(file)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: a pattern names no function: %w", shellwords.Shown(text), err)
+	case len(objects) > 1:
+		return fmt.Errorf("%s: a pattern names no function: %s measures %s, and %s:%s,%s some of them",
+			shellwords.Shown(text), file, strings.Join(objects, ", "), file, objects[0], objects[1])
+	}
+	return fmt.Errorf("%s: a pattern names no function: want names, as in %s:NAME,NAME", shellwords.Shown(text), file)
 }
 
 // objectsOf lists the benchmarks of a text that is a Python file, without executing it; nil if Python selects the benchmark, or reports

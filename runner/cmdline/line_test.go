@@ -89,7 +89,9 @@ func TestSpelled(t *testing.T) {
 	check("[two.py:bench_a two.py:bench_b true] false <nil>", "two.py", "true")
 	check("[two.py:{fn}] false <nil>", "two.py:{fn}")
 	check("[python3 two.py] false <nil>", "python3 two.py")
-	check("[] false bad1.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: choose one with bad1.py:softmax", "bad1.py")
+	check("[] false bad1.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: choose one with bad1.py:softmax; bad1.py:softmax,relu measures several", "bad1.py")
+	check(`[] false "bad1.py:*": a pattern names no function: bad1.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: choose one with bad1.py:softmax; bad1.py:softmax,relu measures several`, "bad1.py:*")
+	check(`[] false "two.py:bench_?": a pattern names no function: two.py measures bench_a, bench_b, and two.py:bench_a,bench_b some of them`, "two.py:bench_?")
 }
 
 // FuzzFirst: a text that is measured as the second of two programs is measured as the first, which the other is compared with.

@@ -463,9 +463,13 @@ func Objects(source, stem string) ([]string, error) {
 	if len(others) > 0 {
 		const maxShown = 8
 		shown := others[:min(len(others), maxShown)]
-		has = fmt.Sprintf("it has %s: choose one with %s.py:%s", strings.Join(shown, ", "), stem, others[0])
+		names := strings.Join(shown, ", ")
 		if more := len(others) - len(shown); more > 0 {
-			has = fmt.Sprintf("it has %s and %d more: choose one with %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])
+			names = fmt.Sprintf("%s and %d more", names, more)
+		}
+		has = fmt.Sprintf("it has %s: choose one with %s.py:%s", names, stem, others[0])
+		if len(others) > 1 {
+			has += fmt.Sprintf("; %s.py:%s,%s measures several", stem, others[0], others[1])
 		}
 	}
 	return nil, fmt.Errorf("%s.py has no %s* function and no class with %s; %s", stem, prefix, method, has)

@@ -128,8 +128,8 @@ func TestObjects(t *testing.T) {
 		"imported":        {"from a import *\n", nil, ""},
 		"broken":          {"def f(:\n", nil, ""},
 		"nested":          {"def f():\n    def bench_x(): pass\n", nil, "f.py has no bench_* function and no class with benchmark_fn; it has f: choose one with f.py:f"},
-		"others":          {"def softmax(): pass\ndef _own(): pass\ndef relu(): pass\n", nil, "it has softmax, relu: choose one with f.py:softmax"},
-		"many others":     {strings.Repeat("def a(): pass\n", 3) + "def b(): pass\ndef c(): pass\ndef d(): pass\ndef e(): pass\ndef g(): pass\ndef h(): pass\ndef i(): pass\ndef j(): pass\n", nil, "a, b, c, d, e, g, h, i and 1 more: choose one with f.py:a"},
+		"others":          {"def softmax(): pass\ndef _own(): pass\ndef relu(): pass\n", nil, "it has softmax, relu: choose one with f.py:softmax; f.py:softmax,relu measures several"},
+		"many others":     {strings.Repeat("def a(): pass\n", 3) + "def b(): pass\ndef c(): pass\ndef d(): pass\ndef e(): pass\ndef g(): pass\ndef h(): pass\ndef i(): pass\ndef j(): pass\n", nil, "a, b, c, d, e, g, h, i and 1 more: choose one with f.py:a; f.py:a,b measures several"},
 		"nothing":         {"x = 1\n", nil, "it has no function either"},
 		"only in a class": {"class A:\n    def bench_x(self): pass\n", nil, "it has no function either"},
 	} {
