@@ -235,7 +235,7 @@ func (w History) one(s history.Series) term.View {
 // changeTable returns a line for each change of a series, with what changed together with it or without.
 func (w History) changeTable(changes []changedAt, also bool) (columns []term.Column, rows [][]term.Cell) {
 	columns = []term.Column{
-		{Header: "CHANGED"}, {Header: "FROM", Right: true}, {Header: "TO", Right: true}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
+		{Header: "CHANGED", Fixed: true}, {Header: "FROM", Right: true}, {Header: "TO", Right: true}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
 	}
 	if also {
 		columns = append(columns, term.Column{Header: "ALSO CHANGED"})
@@ -478,8 +478,8 @@ func (w History) several() term.View {
 	}
 	table := func(v term.View, varying []Axis) term.View {
 		v.Columns = append(AxisColumns(varying),
-			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 1}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
-			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.Reader.Offset(), Drop: 2})
+			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 2}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
+			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.Reader.Offset(), Drop: 1})
 		for i, s := range shown {
 			v.Rows = append(v.Rows, append(AxisCells(varying, i), w.seriesCells(s, last(s))...))
 		}
@@ -751,7 +751,7 @@ func (w History) regressions() term.View {
 	}
 	slices.SortStableFunc(all, worse)
 	v := term.View{Columns: []term.Column{
-		{Header: "CHANGED"},
+		{Header: "CHANGED", Fixed: true},
 		{Header: "SERIES"},
 		{Header: "FROM", Right: true},
 		{Header: "TO", Right: true},
@@ -760,9 +760,12 @@ func (w History) regressions() term.View {
 		{Header: "COMMITS", Drop: 2},
 		{Header: "ALSO CHANGED", Drop: 3},
 	}}
-	for _, r := range all[:min(len(all), historyRows)] {
+	shown := all[:min(len(all), historyRows)]
+	var names []string
+	names, v.Above = seriesNames(shown)
+	for i, r := range shown {
 		by := strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row))
-		cells := term.Cells(r.when(), seriesName(r.row), r.level(r.OldLevel), r.level(r.NewLevel), by, shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))
+		cells := term.Cells(r.when(), names[i], r.level(r.OldLevel), r.level(r.NewLevel), by, shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))
 		cells[4].Failed = true
 		v.Rows = append(v.Rows, cells)
 	}
@@ -770,8 +773,25 @@ func (w History) regressions() term.View {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
 	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
-	v.Below = slices.Concat(v.Below, between(all[:min(len(all), historyRows)]), w.failing(), departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+	v.Below = slices.Concat(v.Below, between(shown), w.failing(), departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	return w.finish(v, all[:1])
+}
+
+// seriesNames names the series of changes by what they do not share, and returns the line with what they do. The names of changes of one series
+// are whole.
+func seriesNames(changes []changedAt) (names, above []string) {
+	subjects := make([]Subject, len(changes))
+	for i, c := range changes {
+		subjects[i] = Subject{Point: c.row.Point, Metric: c.row.Metric}
+	}
+	common, varying := Axes(subjects, append([]string{"metric"}, historyAxes...))
+	if len(varying) == 0 {
+		for _, c := range changes {
+			names = append(names, seriesName(c.row))
+		}
+		return names, nil
+	}
+	return PointNames(varying, len(changes)), term.Heading(withoutLabel(common))
 }
 
 // inconclusiveSeries counts the series that may have a regression which is not listed.

@@ -169,6 +169,16 @@ func TestHistoryFits(t *testing.T) {
 	contains(t, historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), history.Request{}, 80, false), "… 7 more")
 }
 
+// TestHistoryRegressionsNames: what series share stands above, and their names are what differs, as in a history of several.
+func TestHistoryRegressionsNames(t *testing.T) {
+	text := historyText(madeHistory(.118, .3), history.Request{Regressions: true}, 80, false)
+	contains(t, text, "latency · matmul · lab3 · tile=32\n\n")
+	contains(t, text, "  bs=2  ")
+	if strings.Contains(text, "latency of") {
+		t.Errorf("the series are whole:\n%s", text)
+	}
+}
+
 // TestHistoryHeading: the heading says what all series have in common, also those that are not shown; what those shown have
 // in common has a line of its own.
 func TestHistoryHeading(t *testing.T) {
