@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -37,6 +38,9 @@ func (l Listing) groups(g query.Grouping) term.View {
 	notes := Notes{}
 	v = l.groupRows(v, g, varying, notes)
 	v.Below = append(notes.Lines(), l.groupCount(g))
+	if sizes := inputAxes(varying); len(l.By) == 0 && len(sizes) > 0 {
+		v.Below = append(v.Below, fmt.Sprintf("these points do different work: --by %s gives the best of each", strings.Join(sizes, ",")))
+	}
 	if g.Best {
 		v.Compact = func() term.View {
 			return l.groupRows(term.View{Above: v.Above, Below: v.Below}, g, l.Reader.MergedAxes(varying), notes)
@@ -290,6 +294,22 @@ func bestAxes(g query.Grouping) []Axis {
 	return slices.DeleteFunc(presentAxes(points), func(x Axis) bool {
 		return groupedBy(g, x.Name) || slices.ContainsFunc(same, func(s Axis) bool { return s.Name == x.Name })
 	})
+}
+
+// sizes are the names of parameters that say how much work a point does.
+var sizes = []string{"size", "n", "m", "k", "len", "length", "rows", "elements", "bytes", "dim", "isl", "osl", "input_size", "problem_size", "message_size"}
+
+// inputAxes returns the keys of those among some axes that say what work a point does, and how much.
+func inputAxes(axes []Axis) (keys []string) {
+	for _, x := range axes {
+		switch {
+		case slices.Contains([]string{"benchmark", "model", "batch_size", "seq_len"}, x.Name):
+			keys = append(keys, x.Name)
+		case slices.Contains(sizes, strings.ToLower(x.Name)):
+			keys = append(keys, filter.ParameterKey(x.Name))
+		}
+	}
+	return keys
 }
 
 // groupedBy reports whether a column or parameter is a key of the grouping.
