@@ -37,6 +37,9 @@ func TestNoTwoRowsLookTheSame(t *testing.T) {
 		page := Page{Width: 20 + random.IntN(100), Whole: random.IntN(4) == 0}
 		var b bytes.Buffer
 		v.Render(&b, page)
+		if _, _, stacked := v.table(page); stacked { // nothing is cut: see TestRowsStack
+			continue
+		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")[1:]
 		if len(lines) != len(v.Rows) {
 			t.Fatalf("%d rows of %d:\n%s", len(lines), len(v.Rows), b.String())
@@ -82,5 +85,45 @@ func TestPointsAreToldApart(t *testing.T) {
 	v.Render(&b, Page{Width: 40})
 	if !strings.Contains(b.String(), "aaaaaaaa  ") || !strings.Contains(b.String(), "bbbbbbbb  ") {
 		t.Errorf("the points look the same:\n%s", b.String())
+	}
+}
+
+// TestRowsStack: where a page is too narrow for the numbers, or for names that can be read, rows have a line for each column. Nothing is cut.
+func TestRowsStack(t *testing.T) {
+	v := View{
+		Columns: []Column{{Header: "BENCHMARK"}, {Header: "BASE", Right: true}, {Header: "HEAD", Right: true}, {Header: "CHANGE", Right: true, Drop: 1}, {Header: "VERDICT"}},
+		Rows: [][]Cell{
+			Cells("codec/Decode size=64k", "15.0 µs", "17.1 µs", "+14.0 %", "regressed"),
+			Cells("codec/Encode size=64k", "15.1 µs", "15.1 µs", "+0.1 %", ""),
+		},
+		Points: []string{"aaaaaaaa1111", "bbbbbbbb2222"},
+	}
+	shown := func(width int) string {
+		var b bytes.Buffer
+		v.Render(&b, Page{Width: width})
+		return b.String()
+	}
+	if got := shown(46); !strings.Contains(got, "BASE     HEAD  VERDICT\n") || strings.Contains(got, "POINT") {
+		t.Errorf("columns go first:\n%s", got)
+	}
+	const want = `BENCHMARK  codec/Decode size=64k
+BASE       15.0 µs
+HEAD       17.1 µs
+CHANGE     +14.0 %
+VERDICT    regressed
+
+BENCHMARK  codec/Encode size=64k
+BASE       15.1 µs
+HEAD       15.1 µs
+CHANGE     +0.1 %
+`
+	for _, width := range []int{34, 28} {
+		if got := shown(width); width == 34 && got != want || strings.Contains(got, "…") {
+			t.Errorf("%d columns:\n%swant\n%s", width, got, want)
+		}
+	}
+	v.Rows[1] = v.Rows[0]
+	if got := shown(34); !strings.Contains(got, "POINT      aaaaaaaa\n") || !strings.Contains(got, "POINT      bbbbbbbb\n") {
+		t.Errorf("points that look the same:\n%s", got)
 	}
 }

@@ -95,13 +95,18 @@ func (w *tables) Page(v View) error {
 		return nil
 	}
 	var b bytes.Buffer
-	header, rows := chosen.table(page)
+	header, rows, stacked := chosen.table(page)
+	if stacked && w.began {
+		b.WriteString("\n")
+	}
 	if !w.began || header != w.header || !slices.Equal(chosen.Above, w.above) {
 		if w.began {
 			b.WriteString("\n")
 		}
 		chosen.renderAbove(&b, page)
-		fmt.Fprintln(&b, header)
+		if !stacked {
+			fmt.Fprintln(&b, header)
+		}
 	}
 	for _, row := range rows {
 		fmt.Fprintln(&b, row)

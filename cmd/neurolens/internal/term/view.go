@@ -70,15 +70,17 @@ type Page struct {
 }
 
 // Render writes the view on a page. No row is broken: columns go in their order, then the longest texts are cut, unless
-// the page has them whole.
+// the page has them whole. Where there is no room for the numbers either, rows stack: a line for each column.
 func (v View) Render(w io.Writer, page Page) {
 	if v.Compact != nil && !v.Fits(page) {
 		v = v.Compact()
 	}
 	v.renderAbove(w, page)
 	if len(v.Rows) > 0 {
-		header, rows := v.table(page)
-		fmt.Fprintln(w, header)
+		header, rows, stacked := v.table(page)
+		if !stacked {
+			fmt.Fprintln(w, header)
+		}
 		for _, row := range rows {
 			fmt.Fprintln(w, row)
 		}
@@ -139,25 +141,72 @@ func (v View) withShortNames() View {
 	return v
 }
 
-// table returns the header and the rows of the table.
-func (v View) table(page Page) (header string, rows []string) {
+// table returns the header and the rows of the table; stacked: the lines of its rows one below the other.
+func (v View) table(page Page) (header string, rows []string, stacked bool) {
 	if page.Whole {
 		v = v.withShortNames()
 	}
 	t := v.distinct(page)
+	if !page.Whole && !t.readable(page.Width) {
+		return "", v.stack(page), true
+	}
 	header = strings.TrimRight(strings.Join(t.header, Gap), " ")
 	for n, line := range t.rows {
 		for i, c := range t.shown {
-			switch cell := t.view.Rows[n][c]; {
-			case cell.Failed && page.Color:
-				line[i] = Red + line[i] + Plain
-			case cell.Won && page.Color:
-				line[i] = Green + line[i] + Plain
-			}
+			line[i] = t.view.Rows[n][c].colored(line[i], page)
 		}
 		rows = append(rows, strings.TrimRight(strings.Join(line, Gap), " "))
 	}
-	return header, rows
+	return header, rows, false
+}
+
+// readable reports whether a page has room for the columns side by side: for the numbers, which are not cut, and on a narrow page for enough of
+// each name.
+func (t laid) readable(width int) bool {
+	const narrow, enough = 60, 8 // columns of the terminal
+	total := -len(Gap)
+	for i, c := range t.shown {
+		room := ansi.StringWidth(t.header[i])
+		total += room + len(Gap)
+		if width < narrow && room < min(enough, widest(t.view.texts(c))) {
+			return false
+		}
+	}
+	return total <= width
+}
+
+// stack returns the rows one below the other, with a line for each column.
+func (v View) stack(page Page) (lines []string) {
+	v = v.distinct(Page{Width: page.Width, Whole: true}).view
+	headers := 0
+	for _, c := range v.Columns {
+		headers = max(headers, ansi.StringWidth(OneLine(c.Header)))
+	}
+	for n, row := range v.Rows {
+		if n > 0 {
+			lines = append(lines, "")
+		}
+		for c, cell := range row {
+			if cell.Text == "" {
+				continue
+			}
+			for _, line := range Wrapped(Pad(OneLine(v.Columns[c].Header), headers, false)+Gap+cell.Text, page.Width) {
+				lines = append(lines, cell.colored(line, page))
+			}
+		}
+	}
+	return lines
+}
+
+// colored returns a text in the colour of a cell.
+func (c Cell) colored(text string, page Page) string {
+	switch {
+	case c.Failed && page.Color:
+		return Red + text + Plain
+	case c.Won && page.Color:
+		return Green + text + Plain
+	}
+	return text
 }
 
 // Leading returns a view with the first columns alone, where not all can be read in a terminal of so many columns, and how many
@@ -167,7 +216,11 @@ func (v View) Leading(width int) (first View, left int) {
 	_, _, widths := v.measure()
 	n, total := 0, -len(Gap)
 	for ; n < len(widths); n++ {
-		if total += len(Gap) + min(widths[n], readable); total > width && n > 0 {
+		own := min(widths[n], readable)
+		if v.Columns[n].Right { // which is not cut
+			own = widths[n]
+		}
+		if total += len(Gap) + own; total > width && n > 0 {
 			break
 		}
 	}
@@ -220,7 +273,7 @@ func (v View) Fits(page Page) bool {
 
 // fit chooses the columns that are shown and how wide each is. Where the page is too narrow, what is wider than a third of it is
 // cut to that, as far as its texts still differ. Columns go in their order, then headers that are wider than what is below them are
-// cut. Where that is not enough, texts are cut, the widest first, and fits is false.
+// cut. Where that is not enough, texts other than numbers are cut, the widest first, and fits is false.
 func (v View) fit(page Page) (shown, widths []int, fits bool) {
 	width := page.Width
 	shown, texts, widths := v.measure()
@@ -248,6 +301,13 @@ func (v View) fit(page Page) (shown, widths []int, fits bool) {
 		}
 	}
 	const least = 4 // columns, to be read at all
+	wide := map[int]int{}
+	numbers := func(c int) int { // the width of the widest
+		if _, known := wide[c]; !known && v.Columns[c].Right {
+			wide[c] = widest(slices.DeleteFunc(v.texts(c), func(text string) bool { return !isNumber(text) }))
+		}
+		return wide[c]
+	}
 	shrink(func(c int) int {
 		if v.Columns[c].Whole || v.Columns[c].Fixed {
 			return 0
@@ -256,7 +316,7 @@ func (v View) fit(page Page) (shown, widths []int, fits bool) {
 	})
 	fits = total <= width
 	shrink(func(c int) int {
-		if v.Columns[c].Fixed {
+		if v.Columns[c].Fixed || widths[c] <= numbers(c) {
 			return 0
 		}
 		return widths[c] - least
@@ -268,6 +328,13 @@ func (v View) fit(page Page) (shown, widths []int, fits bool) {
 		}
 	}
 	return shown, widths, fits
+}
+
+// isNumber reports whether a text is a number with its unit, or begins with one, as an interval does.
+func isNumber(text string) bool {
+	const longest = 24 // columns of the terminal; a hash has more
+	digits := strings.TrimLeft(text, "+-−×<.")
+	return digits != "" && digits[0] >= '0' && digits[0] <= '9' && ansi.StringWidth(text) <= longest
 }
 
 // narrow makes the columns narrower whose texts are wider than a third of so many columns of the terminal, or else than half, and
