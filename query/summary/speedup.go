@@ -92,7 +92,7 @@ type Pair struct {
 	DifferenceLow  *float64 `json:"difference_low" doc:"lower end of its 95 % confidence interval; null if there are too few runs"`
 	DifferenceHigh *float64 `json:"difference_high" doc:"upper end of that interval"`
 
-	Estimator Text `json:"estimator" doc:"paired or pairwise if the medians base and value contradict the change: it is the median of the differences within blocks, or of those of all pairs of runs; null if they agree"`
+	Estimator Text `json:"estimator" doc:"paired or pairwise if the medians base and value contradict the change: paired is the median of the differences within blocks, pairwise of the differences of all pairs of runs. It is null if they agree"`
 
 	Verdict string `json:"verdict" doc:"verdict of compare: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; for two selections also missing (not on the head) and added (not on the base)"`
 	Reason  Text   `json:"reason" doc:"why there is no verdict"`

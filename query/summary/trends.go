@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Trend is the primary metric of a point on a machine over sessions, and its last change of level. Changes and verdicts are those of the
-// command history.
+// Trend is the primary metric of a point on a machine over sessions, and its last change of level. The
+// command history finds the same changes and verdicts.
 type Trend struct {
 	Subject
 	Metric    Text          `json:"metric" doc:"primary metric"`
@@ -26,7 +26,7 @@ type Trend struct {
 	Level     *float64      `json:"level" doc:"level in the last session: the median of the sessions since the last change"`
 	OldLevel  *float64      `json:"old_level" doc:"level before the last change: the median of the sessions between the change before it and this one; null without a change"`
 	Scale     Text          `json:"scale" doc:"what shift is: ratio, or difference in the unit; null without a change"`
-	Shift     *float64      `json:"shift" doc:"size of the last change: new level / old level - 1, or new level - old level; an estimate from all pairs of sessions, which may differ a little from the two medians"`
+	Shift     *float64      `json:"shift" doc:"size of the last change: new level / old level - 1, or new level - old level (scale says which). It is estimated from all pairs of sessions, so it may differ a little from the two medians"`
 	Low       *float64      `json:"shift_low" doc:"lower end of its 95 % confidence interval"`
 	High      *float64      `json:"shift_high" doc:"upper end of that interval"`
 	PAdjusted *float64      `json:"p_adjusted" doc:"p-value of the change, adjusted for the number of series"`

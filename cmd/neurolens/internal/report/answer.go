@@ -115,12 +115,16 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	}
 	text := fmt.Sprintf("%s series over %s: %s", term.Thousands(len(d.Trends)), term.Count(d.Selection.Sessions, "session"), strings.Join(parts, ", "))
 	if failing > 0 {
-		text += fmt.Sprintf("; %s in their newest sessions", term.Verb(failing, "1 fails", term.Thousands(failing)+" fail"))
+		text += "; " + term.Verb(failing, "1 fails in its newest sessions", term.Thousands(failing)+" fail in their newest sessions")
 	}
 	if off > 0 {
 		text += fmt.Sprintf("; %s far off in %s newest session", term.Thousands(off), term.Verb(off, "its", "their"))
 	}
-	return all, append(series, Answer{Text: text + ". Of the series called changed, at most 5 % are expected to be false.", Command: m.command("history", d.words("")...)})
+	text += "."
+	if counts[judge.Regressed]+counts[judge.Improved]+counts[judge.Changed] > 0 {
+		text += " Of the series called changed, at most 5 % are expected to be false."
+	}
+	return all, append(series, Answer{Text: text, Command: m.command("history", d.words("")...)})
 }
 
 // offText says how far the newest sessions of a series are off its level.
@@ -181,7 +185,7 @@ func trendInterval(t *summary.Trend) string {
 	if t.Low == nil || t.High == nil {
 		return ""
 	}
-	return views.Change(*t.Low, schema.Scale(t.Scale), string(t.Unit)) + " to " + views.Change(*t.High, schema.Scale(t.Scale), string(t.Unit))
+	return views.Ends(*t.Low, *t.High, schema.Scale(t.Scale), string(t.Unit))
 }
 
 // sideAnswers returns what changed between two sides, and then how many pairs did, with the dates and commits of both.
@@ -218,7 +222,7 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 
 // pairValues returns the values of a pair that changed, and how sure the change is.
 func pairValues(p *summary.Pair) string {
-	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), strings.ReplaceAll(changeInterval(p), " … ", " to "))
+	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), changeInterval(p, views.Ends))
 }
 
 // worst returns the pairs of a comparison with a verdict, the largest change first.
@@ -350,7 +354,8 @@ func ofPoints(some, all int) string {
 	return term.Thousands(some) + " of " + term.Count(all, "point")
 }
 
-// settingName names a value of an axis. A variant and a backend say by themselves what they are.
+// settingName names a value of an axis. The name of a variant or a backend stands alone; other values have the name of the axis before
+// them.
 func settingName(c *summary.Comparison, value string) string {
 	if c.Axis == "variant" || c.Axis == "backend" || c.Axis == "benchmark" {
 		return term.Short(value)
@@ -372,7 +377,7 @@ func whyUndecided(c *summary.Comparison) string {
 	return " (" + views.ReasonText(most) + ")"
 }
 
-// oneOfSessions says that a report is of one of several sessions with the same points, and which command looks at the others.
+// oneOfSessions returns the sentence that a report covers one of several sessions with the same points, with a command that covers all.
 func (m Maker) oneOfSessions(d *Document) []Answer {
 	if d.Selection.Sessions != 1 || m.Sessions < 2 {
 		return nil

@@ -282,8 +282,8 @@ func TestCopy(t *testing.T) {
 	v.quiet()
 }
 
-// TestLongTable: of a long table the first rows stand in the page, in the order and of the filter that were chosen, until all are asked for, or
-// printed. All rows that match are copied.
+// TestLongTable: of a long table the first rows stand in the page, in the order and of the filter that were chosen, until all are asked
+// for, or printed. All rows that match are copied.
 func TestLongTable(t *testing.T) {
 	v := open(t, browser(t), file(t, written(t, rows(1200))))
 	shown := func(want string) {
@@ -452,8 +452,8 @@ func axe(t *testing.T) string {
 	return string(text)
 }
 
-// TestAccessible: axe-core finds nothing to complain about, in light, in dark and in a narrow window, of a page that has everything, of one over
-// sessions, and of one about two selections. No page writes to the console or asks for anything.
+// TestAccessible: axe-core finds nothing to complain about, in light, in dark and in a narrow window, of a page that has everything, of one
+// over sessions, and of one about two selections. No page writes to the console or asks for anything.
 func TestAccessible(t *testing.T) {
 	ctx, text := browser(t), axe(t)
 	nights := storedRuns(t, nightlyRuns(20, 3), nil)

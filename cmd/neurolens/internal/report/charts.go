@@ -43,7 +43,7 @@ const (
 // change returns a pair in words.
 func (s *htmlWriter) change(p *summary.Pair) string {
 	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), changeText(p))
-	if interval := changeInterval(p); interval != "" {
+	if interval := changeInterval(p, views.Ends); interval != "" {
 		text += ", 95 % interval " + interval
 	}
 	return text + ", " + p.Verdict

@@ -214,8 +214,8 @@ func (a *Options) Request(words []string) (summary.Request, error) {
 	return req, nil
 }
 
-// Write writes the forms of a document that are texts, where they were asked for. It says on stderr which files there are now, that of the page
-// too.
+// Write writes the forms of a document that are texts, where they were asked for. It says on stderr which files there are now, that of the
+// page too.
 func (a *Options) Write(d *Document, stdout, stderr io.Writer) error {
 	if err := WriteForm(a.JSON, stdout, d.json); err != nil {
 		return err

@@ -86,8 +86,8 @@ var sentences = map[string]func(f *summary.Finding) string{
 	},
 }
 
-// saidElsewhere are the rules whose findings the forms for people have in other parts: in the first paragraph, in the changes, with the runs that
-// are not ok, or in the environment.
+// saidElsewhere are the rules whose findings the forms for people have in other parts: in the first paragraph, in the changes, with the
+// runs that are not ok, or in the environment.
 var saidElsewhere = []string{
 	summary.RuleWrongResult, summary.RuleFailed, summary.RuleLevelRegressed, summary.RuleLevelImproved, summary.RuleFailsLately, summary.RuleRegressed,
 	summary.RuleSlower, summary.RuleNotCompared, summary.RuleNoVerdict, summary.RuleMachines, summary.RuleEnvironment,

@@ -279,7 +279,7 @@ func (s *htmlWriter) failures(outputs []Output) {
 	}
 }
 
-// next is what to do, and below it what the other parts do not say.
+// next returns the section of commands to type, and below it the findings that no other section has.
 func (s *htmlWriter) next() {
 	part := Section{ID: "next", Title: "What to do next"}
 	for _, r := range s.d.Recommendations {
@@ -416,7 +416,7 @@ func factValues(name string, values []string) string {
 // maxTrends is how many series a table of changes over sessions has.
 const maxTrends = 100
 
-// trends is what changed over sessions: the chart, and a row for each series.
+// trends returns the section of changes over sessions: the chart, and a row for each series.
 func (s *htmlWriter) trends(charts []*Chart) {
 	if len(s.d.Trends) == 0 {
 		return
@@ -467,11 +467,11 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 		{Header: "base", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
 		{Header: "value", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
 		{Header: "change", Unit: "ratio", Right: true, Stored: true},
-		{Header: "95 % interval", Right: true},
+		{Header: "95 %", Right: true},
 		{Header: "verdict"},
 	}}
 	for _, p := range shown {
-		interval := cmp.Or(changeInterval(p), term.Unknown)
+		interval := cmp.Or(changeInterval(p, views.Interval), term.Unknown)
 		verdict := p.Verdict
 		if p.Reason != "" {
 			verdict += " (" + views.ReasonText(string(p.Reason)) + ")"

@@ -229,8 +229,8 @@ func TestOperatorsOfTwoSelections(t *testing.T) {
 	}
 }
 
-// TestOutputsOfPage: of each reason for which runs failed there are the last lines of one of them: of its stack, its standard error or what is kept of
-// it; as text, and no more than some.
+// TestOutputsOfPage: of each reason for which runs failed there are the last lines of one of them: of its stack, its standard error or what
+// is kept of it; as text, and no more than some.
 func TestOutputsOfPage(t *testing.T) {
 	long := strings.Repeat("noise\n\n", 20) + "\n" + hostileTexts + "\x1b[2J\nthe end" + strings.Repeat("!", 5000) + "\n\n\n"
 	runs := []schema.Run{
@@ -323,7 +323,8 @@ func nightlyRuns(nights, points int) (runs []schema.Run) {
 	return runs
 }
 
-// TestHistoryComesFirst: however many sessions and long names there are, the chart over sessions is the first of the page, and nothing is left out for it.
+// TestHistoryComesFirst: however many sessions and long names there are, the chart over sessions is the first of the page, and nothing is
+// left out for it.
 func TestHistoryComesFirst(t *testing.T) {
 	page := writtenPage(t, storedRuns(t, nightlyRuns(80, 14), nil))
 	first, _, _ := strings.Cut(page, "</section>\n<section id=\"next\"")

@@ -80,7 +80,7 @@ func (p markdownWriter) head() {
 	p.line("%s.", d.basis())
 }
 
-// basis says how many runs a report is based on, and what its numbers are worth.
+// basis returns the number of runs of a report, and the limits of its numbers.
 func (d *Document) basis() string {
 	c := &d.Counts
 	text := fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), term.Count(c.Points, "point"), views.StatusCounts(c.ByStatus))
@@ -330,8 +330,8 @@ func (p markdownWriter) leaders() {
 	}
 }
 
-// comparable tells whether a leaderboard is for people: not if there are verdicts on changes, if its points are of different benchmarks, or if values
-// are over many sessions.
+// comparable tells whether a leaderboard is for people: not if there are verdicts on changes, if its points are of different benchmarks, or
+// if values are over many sessions.
 func (d *Document) comparable(b *summary.Leaderboard) bool {
 	return b.Ranked > 1 && len(d.Trends) == 0 && len(d.Comparisons) == 0 && !slices.ContainsFunc(b.Best, func(l summary.Leader) bool { return l.Benchmark != b.Best[0].Benchmark })
 }
@@ -406,7 +406,7 @@ func trendRow(r *summary.Trend, names namer) Row {
 	}}
 }
 
-// trends is what changed over sessions.
+// trends writes the part about changes over sessions.
 func (p markdownWriter) trends() {
 	if len(p.d.Trends) == 0 {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // namer names points by the axes in which the points of a report differ; without any, by all.
@@ -33,8 +34,8 @@ func namerOf(points []summary.Point) namer {
 	return n
 }
 
-// filter returns a filter that selects some points among those of the report: by the values of their axes, or by their ids if that selects others
-// too. It is empty for all points.
+// filter returns a filter that selects some points of the report: by the values of their axes or, if these select other points too, by
+// their ids. It is empty for all points.
 func (n namer) filter(ids ...summary.Text) string {
 	var words []string
 	kept := make([]bool, len(n.points)) // the points that match so far
@@ -156,17 +157,17 @@ func changeText(p *summary.Pair) string {
 	return text
 }
 
-// changeInterval prints the interval of changeText; empty if there is none.
-func changeInterval(p *summary.Pair) string {
+// changeInterval returns the interval of changeText, as views.Interval prints it for a table and views.Ends for a sentence; empty if there
+// is none.
+func changeInterval(p *summary.Pair, form func(low, high float64, scale schema.Scale, unit string) string) string {
 	switch better := chart.Better(p.Better); {
 	case p.DifferenceLow != nil && p.DifferenceHigh != nil:
-		return views.SignedQuantity(*p.DifferenceLow, string(p.Unit)) + " … " + views.SignedQuantity(*p.DifferenceHigh, string(p.Unit))
+		return form(*p.DifferenceLow, *p.DifferenceHigh, schema.ScaleDifference, string(p.Unit))
 	case p.Low == nil || p.High == nil:
 		return ""
-	case better == chart.Higher:
-		return changed(p.Low, better) + " … " + changed(p.High, better)
-	default: // the lowest speed-up is the largest change
-		return changed(p.High, better) + " … " + changed(p.Low, better)
+	default: // if lower is better, the lowest speed-up is the largest change
+		low, high := ratioOf(*p.Low, better)-1, ratioOf(*p.High, better)-1
+		return form(min(low, high), max(low, high), schema.ScaleRatio, "")
 	}
 }
 

@@ -241,7 +241,7 @@ func spread(p *summary.Point) float64 {
 // maxOverAxes is how many marks a chart over axes has: of more points, places show the median.
 const maxOverAxes = 500
 
-// axes returns the primary metric over one axis and over two, with panels for the others in which points differ.
+// axes returns the primary metric over one axis and over two, with panels for the other axes in which points differ.
 func (a *pictureMaker) axes() (all []*Chart) {
 	req, which := a.points()
 	add := func(kind string, made func(chartdata.Points) (*chart.Figure, error), title func(f *chart.Figure) string) {
