@@ -405,8 +405,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestFailedOnBothSides: a point that failed on both sides is a failed row of a forest and counted below a scatter, of whichever metric the others
-// are.
+// TestFailedOnBothSides: a point that failed on both sides is a failed row of a forest and counted below a scatter, of whichever metric the
+// others are.
 func TestFailedOnBothSides(t *testing.T) {
 	runs := []schema.Run{fail(runOf(90, 1, 2, 64, 1)), fail(runOf(91, 2, 2, 64, 1))}
 	sides := []string{"session=" + sessionID(1), "session=" + sessionID(2)}

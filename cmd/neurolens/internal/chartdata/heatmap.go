@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 )
 
-// Heatmap draws a metric over two axes, and small multiples over the others in which points differ.
+// Heatmap draws a metric over two axes, with a panel for each combination of the other axes in which points differ.
 func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 	d, err := m.placed(req)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *measured) panels(asked axis, drawn ...axis) panels {
 	return p
 }
 
-// cut leaves out the panels for which there is no room, as each has so many marks, and says so.
+// cut leaves out the panels whose marks would exceed the limit of a figure, and adds a note about them.
 func (p *panels) cut(each int) []string {
 	n, most := len(p.values), min(maxPanels, max(chart.MaxMarks/each, 1))
 	if n <= most {

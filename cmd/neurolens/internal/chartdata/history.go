@@ -57,8 +57,8 @@ func (t *trend) weight() int {
 // keyOf tells trends apart.
 func keyOf(r *history.Row) [4]string { return [4]string{r.PointID, r.Machine, r.Metric, r.Unit} }
 
-// History draws the values of series over sessions, with the level between changes: those that got worse or fail first. Sessions in which runs
-// of a series failed and none has a value are gaps that are marked.
+// History draws the values of series over sessions, with the level between changes: those that got worse or fail first. Sessions in which
+// runs of a series failed and none has a value are gaps that are marked.
 func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (*chart.Figure, *history.History, error) {
 	req.Outline = true // of very many series all rows are large, and few are drawn
 	h, err := history.Read(ctx, db, req)

@@ -8,7 +8,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 )
 
-// Lines draws a metric over one axis, a line for each value of another one, and small multiples over the others in which points differ.
+// Lines draws a metric over one axis, with a line for each value of a second axis, and a panel for each combination of the other axes in
+// which points differ.
 // Over names it draws bars from zero, as nothing lies between two names: where values span more than two decades, points.
 func (m Maker) Lines(req Points) (*chart.Figure, error) {
 	d, err := m.placed(req)

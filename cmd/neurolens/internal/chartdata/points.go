@@ -259,7 +259,8 @@ func (d *measured) drop(some func(*summary.Point) bool, why string) {
 	}
 }
 
-// dropUnlike leaves out points of which ok runs have no value in the metric and its unit, and says how runs of others ended that did not fail.
+// dropUnlike leaves out points of which ok runs have no value in the metric and its unit, and says how runs of others ended that did not
+// fail.
 func (d *measured) dropUnlike() {
 	var kept []int
 	ended := map[string]int{}

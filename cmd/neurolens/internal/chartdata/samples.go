@@ -115,10 +115,13 @@ func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
 }
 
-// inOrder puts groups in the order of points in a report, in which the baseline comes first.
+// inOrder sorts groups in the order of points in a report, in which the baseline comes first, and the base of a point before its head.
 func (s *sampled) inOrder() {
 	order := summary.InOrder(s.Baselines)
-	slices.SortStableFunc(s.groups, func(a, b group) int { return order(&s.found.Runs[a.places[0]].Point, &s.found.Runs[b.places[0]].Point) })
+	slices.SortStableFunc(s.groups, func(a, b group) int {
+		one, other := &s.found.Runs[a.places[0]], &s.found.Runs[b.places[0]]
+		return cmp.Or(order(&one.Point, &other.Point), strings.Compare(one.Side, other.Side))
+	})
 }
 
 // put adds a run to the group of a name and a side, made at its first run. at has the places of groups.
@@ -330,7 +333,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 	return f, &s.found, nil
 }
 
-// marksInOrder returns the samples of runs, those of runs with a warning marked.
+// marksInOrder returns the samples of runs, in which samples of runs with a warning are marked.
 func (s *sampled) marksInOrder(found *query.SampledRuns, o query.SampleOrder) []chart.Series {
 	all := chart.Series{Style: chart.Points}
 	if o.Each > 1 {
@@ -398,8 +401,8 @@ func (s *sampled) boundaries(found *query.SampledRuns, o query.SampleOrder) (all
 	return all
 }
 
-// coloured returns a series for each value of the axis whose values are compared, and which of them each run is of. Without such an axis there is
-// one, and so there is where each row has a value of its own.
+// coloured returns a series for each value of the compared axis, and for each run the index of its series. There is one series if no axis
+// is compared, or if each row has its own value.
 func (s *sampled) coloured() (all []chart.Series, of []int) {
 	of = make([]int, len(s.found.Runs))
 	for _, a := range s.axesOf(s.subjects()) {

@@ -7,10 +7,11 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
 )
 
-// TestStrip: each run is in the row of its point, at the median that query has of it, in the metric that was asked for; runs with a warning are
-// told from others, and failed ones are left out.
+// TestStrip: each run is in the row of its point, at the median that query has of it, in the metric that was asked for; runs with a warning
+// are told from others, and failed ones are left out.
 func TestStrip(t *testing.T) {
 	runs := twelve()
 	db := stored(t, runs...)
@@ -44,5 +45,21 @@ func TestStrip(t *testing.T) {
 		if k.Run < runs[len(runs)-20].RunID {
 			t.Errorf("%s is not one of the newest", k.Text)
 		}
+	}
+}
+
+// TestStripOfSides: the base of each point stands before its head, whichever ran first.
+func TestStripOfSides(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for n, side := range []string{"head", "base", "base", "head"} {
+		r := runOf(n, 0, int64(1+n/2), 64, 1000)
+		r.Side = side
+		runs = append(runs, r)
+	}
+	f, _, err := maker.Strip(ctx, stored(t, runs...), chartdata.Sampled{})
+	sound(t, f, err)
+	if got := strings.Join(f.Y.Categories, ", "); got != "bs=1 base, bs=1 head, bs=2 base, bs=2 head" {
+		t.Errorf("the rows are %s", got)
 	}
 }
