@@ -234,7 +234,7 @@ func (s Detail) changedLines(changes []query.FactDifference) []string {
 	for _, d := range changes {
 		fact, isFact := strings.CutPrefix(d.Name, "env.")
 		if !isFact || !s.Facts.OfRun(fact) {
-			lines = append(lines, ChangeText(fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))
+			lines = append(lines, term.OneLine(ChangeText(fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))) // git.changed has a line per file
 		}
 	}
 	return lines
