@@ -23,7 +23,8 @@ const rareSessions = 20
 // than that of a million runs, and can be made in less time.
 var grown = []recipe{recipes[1], recipes[2], recipes[3], {"10M", 10_080_000, 10, 10 * perFile}}
 
-// growing are questions whose answers do not grow with the store: the newest 20 runs, a session, two sessions, and the 20 runs of a rare point.
+// growing are questions whose answers do not grow with the store: the newest 20 runs, a session, two sessions, and the 20 runs of a rare
+// point.
 var growing = []command{
 	{"newest 20", []string{"ls", "--format", "plain", "--limit", "20"}, growthGoal},
 	{"ls of a session", []string{"ls", "--format", "plain", "session=last"}, growthGoal},
@@ -32,8 +33,8 @@ var growing = []command{
 	{"ls, rare", []string{"ls", "--format", "plain", "benchmark=rare"}, growthGoal},
 }
 
-// BenchmarkGrowth measures on stores of 10,000 to ten million runs what should cost the same in all of them: whole processes, and a writer, by
-// turns with the smallest store.
+// BenchmarkGrowth measures on stores of 10,000 to ten million runs what should cost the same in all of them: whole processes, and a writer,
+// by turns with the smallest store.
 func BenchmarkGrowth(b *testing.B) {
 	neurolens := program(b)
 	var dirs []string

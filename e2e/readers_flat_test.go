@@ -11,7 +11,8 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// TestFlatReaders: pandas, polars and Spark group the runs of a flat export by a parameter, also if another one differs from it in case alone.
+// TestFlatReaders: pandas, polars and Spark group the runs of a flat export by a parameter, also if another one differs from it in case
+// alone.
 func TestFlatReaders(t *testing.T) {
 	programtest.NeedsLong(t)
 	t.Parallel()

@@ -102,8 +102,8 @@ func (r *Reading) nameKnown(store *Imported) error {
 	return nil
 }
 
-// replacements lists the stored runs that runs of the files replace. If several files have the content of one stored run, the file with the path
-// of the stored run comes first: Replace lets the first one decide.
+// replacements lists the stored runs that runs of the files replace. If several files have the content of one stored run, the file with the
+// path of the stored run comes first: Replace lets the first one decide.
 func (r *Reading) replacements(store *Imported) ([]Replaced, error) {
 	var all []Replaced
 	var ids []schema.ULID

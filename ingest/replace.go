@@ -82,7 +82,8 @@ func (s *Store) replace(all []Replaced) (int, error) {
 	return len(old), s.annotateSome(Annotation{Kind: schema.EventRemove, Runs: old, Value: replacedReason})
 }
 
-// Tag sets tags. runs has the ids of runs by the key and the value of the tag. A run on which an event set or removed that key before is left out.
+// Tag sets tags. runs has the ids of runs by the key and the value of the tag. A run on which an event set or removed that key before is
+// left out.
 func (s *Store) Tag(runs map[[2]string][]string) error {
 	if len(runs) == 0 {
 		return nil

@@ -46,8 +46,8 @@ type session struct {
 	said map[saying]int // number of runs per annotation
 }
 
-// Annotations lists the annotations of the sessions of the runs that match a filter, oldest session first; within a session releases first, then
-// tags, then notes. Runs without a session are left out.
+// Annotations lists the annotations of the sessions of the runs that match a filter, oldest session first; within a session releases first,
+// then tags, then notes. Runs without a session are left out.
 func Annotations(ctx context.Context, db *DB, filter string) ([]Annotation, error) {
 	var all []session
 	err := db.Stores().Query(ctx, func(r *scan.Reader) (err error) {

@@ -22,9 +22,9 @@ func (c Contrast) String() string {
 	return c.Axis + "=" + c.Value
 }
 
-// ContrastOf chooses an axis for points of which nobody said what is compared, with the value of the first point. It is a guess: a name
-// before a number, and few values before many. Benchmarks are compared only if they are functions of one file. There is no axis if the
-// points differ in none.
+// ContrastOf chooses an axis to compare for points without a named baseline, with the value of the first point as the baseline. It is a
+// guess: it prefers names to numbers, and few values to many. Benchmarks are compared only if they are functions of one file. There is no
+// axis if the points differ in none.
 func ContrastOf(points []Point) Contrast {
 	type candidate struct {
 		Contrast

@@ -29,8 +29,8 @@ type SampleOrder struct {
 	Each    int // number of samples per part; the last part of a run may have fewer
 }
 
-// SamplesInOrder returns the samples of each Found in the order in which they were taken, run after run. If there are at most maxSamples, each
-// sample is a part of its own; otherwise there are at most about maxParts parts.
+// SamplesInOrder returns the samples of each Found in the order in which they were taken, run after run. If there are at most maxSamples,
+// each sample is a part of its own; otherwise there are at most about maxParts parts.
 func SamplesInOrder(ctx context.Context, db *DB, of []*SampledRuns, maxSamples, maxParts int) (all []SampleOrder, err error) {
 	err = ask(ctx, db, func(r *scan.Reader) error {
 		all = make([]SampleOrder, len(of))

@@ -26,8 +26,8 @@ const (
 	// FactOrigins is the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
 	FactOrigins = "runner.origins"
 
-	// FactThreshold is the prefix of the facts with the thresholds of a sweep. The name of the metric follows; the value is in the syntax of
-	// judge.ParseThreshold.
+	// FactThreshold is the prefix of the facts with the thresholds of a sweep. The name of the metric follows; the value is in the syntax
+	// of judge.ParseThreshold.
 	FactThreshold = "runner.threshold."
 	// FactConfig is the hash of all settings of a run, including those whose values are not stored.
 	FactConfig = "runner.config_sha256"
@@ -51,16 +51,16 @@ const (
 	FactChanged = "source.changed"
 )
 
-// MetricOverNorm is the relative_error of the QuASIM bench tools: the root mean square of the error over the 2-norm of the reference. That of
-// NeuroLens, the 2-norm of the error over the 2-norm of the reference, is larger by the square root of the number of values.
+// MetricOverNorm is the relative_error of the QuASIM bench tools: the root mean square of the error over the 2-norm of the reference. That
+// of NeuroLens, the 2-norm of the error over the 2-norm of the reference, is larger by the square root of the number of values.
 const MetricOverNorm = "rmse_by_norm"
 
 // WarnUnchecked is the warning for a run whose result could not be checked. The result may be wrong, so the run never
 // counts as the best.
 const WarnUnchecked = "unchecked"
 
-// FactCompletedRequests and FactFailedRequests are the numbers of requests of a run that completed and that failed. MetricFailedRequests is the
-// metric with the number of failed requests.
+// FactCompletedRequests and FactFailedRequests are the numbers of requests of a run that completed and that failed. MetricFailedRequests is
+// the metric with the number of failed requests.
 const (
 	FactCompletedRequests = "requests.completed"
 	FactFailedRequests    = "requests.failed"

@@ -111,8 +111,8 @@ const (
 	maxRunsGroup = 1 << 30
 )
 
-// CheckLiveGroup returns an error that wraps ErrDamaged if a row group of a live file has more bytes, uncompressed, than the file and the texts
-// of a run. The format has live files without compression.
+// CheckLiveGroup returns an error that wraps ErrDamaged if a row group of a live file has more bytes, uncompressed, than the file and the
+// texts of a run. The format has live files without compression.
 func CheckLiveGroup(bytes, size int64) error {
 	if bytes >= 0 && bytes <= size+maxRunText {
 		return nil
@@ -120,8 +120,8 @@ func CheckLiveGroup(bytes, size int64) error {
 	return fmt.Errorf("%w: its columns take %d bytes when they are unpacked, and may take %d", ErrDamaged, bytes, size+maxRunText)
 }
 
-// CheckRunsGroup returns an error that wraps ErrDamaged if a row group of another file of runs has more bytes, uncompressed, than its runs can
-// have.
+// CheckRunsGroup returns an error that wraps ErrDamaged if a row group of another file of runs has more bytes, uncompressed, than its runs
+// can have.
 func CheckRunsGroup(bytes, rows int64) error {
 	limit := maxRunText * min(max(rows, 1), maxRunsGroup/maxRunText)
 	if bytes >= 0 && bytes <= limit {

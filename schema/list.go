@@ -259,8 +259,9 @@ func vanished(files []LiveFile, names []string) bool {
 	})
 }
 
-// unsealed gives the runs of a committed claim that are not in its sealed file: the runs that its plan does not name. If the claim has no plan,
-// as after an interrupted copy, these are all its runs. Readers drop each run that the sealed file has too, as they do with all live files.
+// unsealed gives the runs of a committed claim that are not in its sealed file: the runs that its plan does not name. If the claim has no
+// plan, as after an interrupted copy, these are all its runs. Readers drop each run that the sealed file has too, as they do with all live
+// files.
 func unsealed(store fs.FS, c Claim, files []LiveFile, rows int) ([]LiveFile, error) {
 	if len(files) == rows {
 		return nil, nil

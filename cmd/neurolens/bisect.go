@@ -149,7 +149,8 @@ func (b *bisector) read(args []string) (err error) {
 	return b.openLog()
 }
 
-// sweepOf says how to write a sweep file for what bench measures without one, such as app.py:parse. It is empty for what should be a sweep file.
+// sweepOf says how to write a sweep file for what bench measures without one, such as app.py:parse. It is empty for what should be a sweep
+// file.
 func sweepOf(target string) string {
 	file, _, _ := strings.Cut(target, ":")
 	if slices.Contains([]string{".yaml", ".yml", ""}, filepath.Ext(file)) {

@@ -17,8 +17,8 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// TestREADME runs the commands of the README in the order in which they stand, in one directory that is in no repository: those for a shell,
-// and those in the table of questions. Each has to succeed, and none needs another one that the README does not have.
+// TestREADME runs the commands of the README in the order in which they stand, in one directory that is in no repository: those for a
+// shell, and those in the table of questions. Each has to succeed, and none needs another one that the README does not have.
 func TestREADME(t *testing.T) {
 	t.Parallel()
 	programtest.NeedsLong(t)
@@ -66,8 +66,8 @@ func runScript(t *testing.T, dir, script string) {
 	}
 }
 
-// TestDocsPictures draws the pictures of docs/plots.md by the commands that stand there, of real runs (fixtures/aa, fixtures/pictures), and compares them with
-// those of docs/pictures. -update writes them.
+// TestDocsPictures draws the pictures of docs/plots.md by the commands that stand there, of real runs (fixtures/aa, fixtures/pictures), and
+// compares them with those of docs/pictures. -update writes them.
 func TestDocsPictures(t *testing.T) {
 	programtest.NeedsLong(t)
 	dir, docs := t.TempDir(), filepath.Join("..", "..", "docs")

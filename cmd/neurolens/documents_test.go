@@ -16,9 +16,9 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// TestDocuments: what the documents of the top level name in backquotes exists, and so does what they link to. Paths count
-// from the top level and may have a *, those that begin with ./ are the reader's; a test stands in a file or folder that the same row or paragraph names; an
-// exported name of Go is that of its package, or a method of its type.
+// TestDocuments: what the documents of the top level name in backquotes exists, and so does what they link to. Paths count from the top
+// level and may have a *, those that begin with ./ are the reader's; a test stands in a file or folder that the same row or paragraph
+// names; an exported name of Go is that of its package, or a method of its type.
 func TestDocuments(t *testing.T) {
 	code := readCode(t)
 	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"} {

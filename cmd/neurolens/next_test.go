@@ -74,8 +74,8 @@ func TestNextIsAccepted(t *testing.T) {
 }
 
 // TestNextGivesTheTable: the command that bench names at its end is one line, and shows a verdict on what was measured: of programs and a
-// template, of values of a parameter, and of functions of a file, which need more repeats first. Without names, compare and explain show what
-// bench compared.
+// template, of values of a parameter, and of functions of a file, which need more repeats first. Without names, compare and explain show
+// what bench compared.
 func TestNextGivesTheTable(t *testing.T) {
 	t.Parallel()
 	_, err := exec.LookPath("python3")

@@ -431,7 +431,7 @@ type target struct {
 	file  string // empty: standard output, as is printed
 	image string // the format of a picture, or of what describes one; empty: there is none
 	spec  string // as it was asked for
-	title string // empty: that of the chart
+	title string // empty: the title of the chart
 	width int    // of a picture in pixels, of text in columns; 0: the default
 }
 
@@ -715,7 +715,7 @@ const (
 	vegaLite = "vega-lite"
 )
 
-// written returns a figure in a format, so many pixels wide.
+// written returns a figure in a format. width is in pixels.
 func written(format string, f *chart.Figure, width int) ([]byte, error) {
 	var b bytes.Buffer
 	switch format {

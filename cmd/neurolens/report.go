@@ -131,7 +131,8 @@ and field.`,
 	return cmd
 }
 
-// past returns how many sessions of the store have points of a report, and what a history of them found; empty if it is not known cheaply.
+// past returns the number of sessions of the store with points of a report, and a sentence about their history. found is empty if the
+// history would take long.
 func past(ctx context.Context, db *query.DB, r *summary.Report) (sessions int, found string, err error) {
 	const most = 50 // a session that has the first points usually has the others
 	ids := term.Texts(r.Points[:min(len(r.Points), most)], func(p summary.Point) string { return string(p.PointID) })

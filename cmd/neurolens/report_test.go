@@ -82,7 +82,8 @@ func records(t *testing.T, dir string, args ...string) (all []map[string]any) {
 	return all
 }
 
-// TestReportEqualsCommands: the numbers of a report are those of history, compare and ls: in its JSON, in its sentences, and in the marks of its charts.
+// TestReportEqualsCommands: the numbers of a report are those of history, compare and ls: in its JSON, in its sentences, and in the marks
+// of its charts.
 func TestReportEqualsCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

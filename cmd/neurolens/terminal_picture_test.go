@@ -154,7 +154,8 @@ func textOfSVG(svg string) (lines []string) {
 	return lines
 }
 
-// TestTerminalPictureKeepsItsColumns: programs that put spaces together, as most outside browsers do, leave none out of the README's picture.
+// TestTerminalPictureKeepsItsColumns: programs that put spaces together, as most outside browsers do, leave none out of the README's
+// picture.
 func TestTerminalPictureKeepsItsColumns(t *testing.T) {
 	picture := string(valuetest.Must(os.ReadFile(filepath.Join("..", "..", "docs", "pictures", "terminal.svg"))))
 	for _, svg := range []string{picture, terminalSVG([]string{"$ neurolens ls", "RUN   MEDIAN", "\x1b[31mA\x1b[0m     1 ms"})} {

@@ -231,8 +231,8 @@ func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bo
 	return old, true, nil
 }
 
-// stored gives the id of the record, and reports whether the record was read before or is in the store. An earlier version may have stored it
-// with another start, and so with another id: then stored gives that id, and sets the start.
+// stored gives the id of the record, and reports whether the record was read before or is in the store. An earlier version may have stored
+// it with another start, and so with another id: then stored gives that id, and sets the start.
 func (i *identity) stored(r *schema.Run) (id schema.ULID, there bool, err error) {
 	id = i.chain.id(r.StartedAt)
 	if there, err = i.known.has(&i.chain, id); there || err != nil || i.earlier.Equal(r.StartedAt) {

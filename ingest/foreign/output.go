@@ -348,9 +348,9 @@ func samplesOf(r *schema.Run) (n int64) {
 	return n
 }
 
-// pathFact adds the path of the file to the facts of runs. To runs with a start from the user, it also adds the time at which the file was changed.
-// Neither is a part of the identity of a run: a file elsewhere, or with another name, has the same runs. Runs that share a map of facts still share
-// one.
+// pathFact adds the path of the file to the facts of runs. To runs with a start from the user, it also adds the time at which the file was
+// changed. Neither is a part of the identity of a run: a file elsewhere, or with another name, has the same runs. Runs that share a map of
+// facts still share one.
 type pathFact struct {
 	path, changed string
 	given         bool              // the last run got its start from the user

@@ -109,7 +109,8 @@ func startsGiven(stored map[string][]time.Time) (starts []Start) {
 	})
 }
 
-// look reads a file as if the user gave this start and machine, and adds the runs of the records at its beginning that are stored with them.
+// look reads a file as if the user gave this start and machine, and adds the runs of the records at its beginning that are stored with
+// them.
 func (r *Reader) look(in *Input, format *Format, start Start, machine string, all map[int][]former) error {
 	again, err := in.reopen()
 	if err != nil {
@@ -136,8 +137,8 @@ func (r *Reader) look(in *Input, format *Format, start Start, machine string, al
 	return nil // an error of the file is reported when it is read
 }
 
-// read reads a file. If the file turns out to be another one than its first records suggest, read reads it again with a seed. begin makes the output
-// of each reading.
+// read reads a file. If the file turns out to be another one than its first records suggest, read reads it again with a seed. begin makes
+// the output of each reading.
 func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) (*Output, error) {
 	heads, err := headingsOf(in, format.OwnHeadings)
 	if err != nil {

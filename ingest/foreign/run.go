@@ -150,7 +150,8 @@ func SetStart(r *schema.Run, at time.Time, source schema.TimeSource) {
 	r.StartedAt, r.TimeSource = at.UTC().Truncate(time.Microsecond), source
 }
 
-// SetStart sets when a run began to a time of the file with one of the layouts, which are ISO by default. A text that is not a time sets nothing.
+// SetStart sets when a run began to a time of the file with one of the layouts, which are ISO by default. A text that is not a time sets
+// nothing.
 func (in *Input) SetStart(r *schema.Run, text string, layouts ...string) {
 	if len(layouts) == 0 {
 		layouts = ISO

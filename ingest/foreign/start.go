@@ -133,9 +133,9 @@ func datesIn(name string) (all []date) {
 	return all
 }
 
-// dateOf reads a match of dated, given its indexes. ok is false if the date is a part of a longer number or of a hash, or if there is no such day.
-// The digits after the date are not read as a time of day if there is no such time, or if they are a part of a longer number, of another date, or an
-// amount (isAmount).
+// dateOf reads a match of dated, given its indexes. ok is false if the date is a part of a longer number or of a hash, or if there is no
+// such day. The digits after the date are not read as a time of day if there is no such time, or if they are a part of a longer number, of
+// another date, or an amount (isAmount).
 func dateOf(name string, at []int) (d date, ok bool) {
 	group := func(i int) string {
 		if at[2*i] < 0 {

@@ -18,8 +18,9 @@ import (
 // headBytes is the size of the part of a file that formats can use to recognise it.
 const headBytes = 256 << 10
 
-// maxRecord limits the part of a file that is in memory at once, in bytes: a line, or a JSON value that a reader requests. maxValues limits its
-// values, of which each takes up to about 100 bytes until it is stored, and with that the time for which reading does not look at its context.
+// maxRecord limits the part of a file that is in memory at once, in bytes: a line, or a JSON value that a reader requests. maxValues limits
+// its values, of which each takes up to about 100 bytes until it is stored, and with that the time for which reading does not look at its
+// context.
 const (
 	maxRecord = 128 << 20
 	maxValues = 8 << 20

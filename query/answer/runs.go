@@ -54,8 +54,8 @@ func structs(c *schema.Column, rows [][]any) []any {
 	return list
 }
 
-// Arranged returns the rows of runs, in the order of their ids, with only the given columns. The table must have the column run_id and a row
-// for each id; otherwise it is an error. If a run has two rows, one of them is used.
+// Arranged returns the rows of runs, in the order of their ids, with only the given columns. The table must have the column run_id and a
+// row for each id; otherwise it is an error. If a run has two rows, one of them is used.
 func (t *Table) Arranged(ids []schema.ULID, columns []*schema.Column) (Table, error) {
 	byID := make(map[string][]any, len(t.Rows))
 	runID := t.Index("run_id")

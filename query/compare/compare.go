@@ -132,7 +132,8 @@ func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error)
 	return compare(ctx, db, req, manyRuns)
 }
 
-// Above manyRuns runs, two things are not read, to save memory: the order of the runs of a point, and the identity of points that become no rows.
+// Above manyRuns runs, two things are not read, to save memory: the order of the runs of a point, and the identity of points that become no
+// rows.
 const manyRuns = 200_000
 
 // groupMemory is the number of bytes that DuckDB may use to group runs.

@@ -125,7 +125,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestNewestSuffice: where there are enough sessions, nothing but the footers of older files is read: here they have no rows that can be read.
+// TestNewestSuffice: where there are enough sessions, nothing but the footers of older files is read: here they have no rows that can be
+// read.
 func TestNewestSuffice(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 3))

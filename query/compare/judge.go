@@ -24,7 +24,8 @@ type family struct {
 	points []*pairing
 }
 
-// families reads all points, grouped by metric: in the requested order, otherwise ascending. The family of a metric that no run has is empty.
+// families reads all points, grouped by metric: in the requested order, otherwise ascending. The family of a metric that no run has is
+// empty.
 func (m *comparison) families(ctx context.Context) ([]family, error) {
 	var all []family
 	for _, metric := range m.metrics() {
@@ -118,7 +119,8 @@ func (m *comparison) judge(families []family) error {
 	return nil
 }
 
-// commits replaces the reason of points that are noisy because their sessions measured other pairs of commits: more runs would not decide them.
+// commits replaces the reason of points that are noisy because their sessions measured other pairs of commits: more runs would not decide
+// them.
 func (m *comparison) commits(families []family) {
 	if max(len(m.base.Commits), len(m.head.Commits)) < 2 {
 		return

@@ -89,8 +89,8 @@ func TestCompareMatrix(t *testing.T) {
 	valuetest.DeepEqual(t, lines, []string{"fused 1 improved", "fused 2 improved", "tiled 1 unchanged", "tiled 2 unchanged"})
 }
 
-// TestComparePlanned: a selection without two sides is compared with the baseline that its sweep names, as with Axis. If the sweeps name none
-// or several, the error names an axis or the baselines.
+// TestComparePlanned: a selection without two sides is compared with the baseline that its sweep names, as with Axis. If the sweeps name
+// none or several, the error names an axis or the baselines.
 func TestComparePlanned(t *testing.T) {
 	t.Parallel()
 	const reference = "./old in-{size} \"x\""

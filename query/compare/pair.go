@@ -252,8 +252,8 @@ func (p *pairing) barred() judge.Reason {
 	return ""
 }
 
-// failedRequests returns the warning of the run of the head, or else of the base, in which the most requests failed, and names the side. It is
-// empty if no run has more failed requests than are allowed.
+// failedRequests returns the warning of the run of the head, or else of the base, in which the most requests failed, and names the side. It
+// is empty if no run has more failed requests than are allowed.
 func (p *pairing) failedRequests() string {
 	if p.name == schema.MetricFailedRequests {
 		return ""
@@ -306,7 +306,8 @@ const coarse = judge.DefaultThreshold / 4
 const minShown = 4
 
 // stepShown returns the step of times in ns, if the values themselves show it and it is coarse; otherwise 0. For example, an undeclared
-// clock of 1 ms reads 10 ms again and again, and then 11 ms. By difference, where values may be 0, the step is compared with the largest value.
+// clock of 1 ms reads 10 ms again and again, and then 11 ms. By difference, where values may be 0, the step is compared with the largest
+// value.
 func (p *pairing) stepShown() float64 {
 	if p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < minShown {
 		return 0

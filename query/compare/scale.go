@@ -20,9 +20,9 @@ import (
 //   - if its threshold is an amount,
 //   - and if a run of either side, or an earlier session that its sides are compared with, has a value that is not positive.
 //
-// The last rule looks at all values of a point together, whichever side they are of, so it prefers no verdict. Each point has a scale of its
-// own: otherwise a single 0 would take the ratio, and the common change, from all points of the metric. Points of both scales are one family
-// for the correction of p. Variances are moderated among the points of one scale (judge.Pair.Difference).
+// The last rule looks at all values of a point together, whichever side they are of, so it prefers no verdict. Each point has a scale of
+// its own: otherwise a single 0 would take the ratio, and the common change, from all points of the metric. Points of both scales are one
+// family for the correction of p. Variances are moderated among the points of one scale (judge.Pair.Difference).
 
 // byDifference reports whether the point is compared by difference.
 func (p *pairing) byDifference() bool { return p.scale == schema.ScaleDifference }

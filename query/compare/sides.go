@@ -114,8 +114,8 @@ func quoteWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// baselines returns the baselines that the sweeps of the runs name, as AXIS=VALUE. Because facts are large, it reads one run per session, of the
-// newest sessions.
+// baselines returns the baselines that the sweeps of the runs name, as AXIS=VALUE. Because facts are large, it reads one run per session,
+// of the newest sessions.
 func (s *selectedSide) baselines(ctx context.Context) (named []string, err error) {
 	firsts := map[string]string{} // by session
 	for _, t := range s.strata {
@@ -396,8 +396,8 @@ FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.Restrict
 	return err
 }
 
-// narrow makes Sel read only the files of the time of the side's runs. If values that are not numbers have to be counted, also those of runs
-// that do not match, all files stay.
+// narrow makes Sel read only the files of the time of the side's runs. If values that are not numbers have to be counted, also those of
+// runs that do not match, all files stay.
 func (s *selectedSide) narrow() error {
 	if len(s.strata) == 0 || len(s.sel.NotNumbers) > 0 {
 		return nil

@@ -60,7 +60,7 @@ type Request struct {
 type Result struct {
 	Files      []File
 	NotNumbers map[string]int    // as in query.Found
-	Renamed    map[string]string // with Flat: the columns of parameters whose names are those of other columns
+	Renamed    map[string]string // with Flat: the columns of parameters whose names other columns have
 }
 
 // File is a file that was written, or the output to Stdout (Path is "-").
@@ -198,7 +198,7 @@ type exporter struct {
 	req   Request
 	temp  string // directory for temporary files
 
-	entries []mapEntry // with Flat: those of all chosen runs
+	entries []mapEntry // with Flat: the entries of all chosen runs
 }
 
 // choose finds the runs of the filter, and the files that may have them.

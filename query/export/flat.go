@@ -35,9 +35,9 @@ var (
 	notFlat = []string{"digest", "summary_version", "tick"}
 )
 
-// findEntries finds the parameters and tags of the chosen runs, and the types of their columns: integers if all values are, or else numbers,
-// or else text. Only the canonical text of a number is one, so that 1.10 beside 1.1 stays text. Integers beyond 15 digits are no reals,
-// because they would be rounded.
+// findEntries finds the parameters and tags of the chosen runs, and the types of their columns: integers if all values are, or else
+// numbers, or else text. Only the canonical text of a number is one, so that 1.10 beside 1.1 stays text. Integers beyond 15 digits are no
+// reals, because they would be rounded.
 func (x *exporter) findEntries(ctx context.Context) error {
 	r := &scan.Reader{Conn: x.Conn, Src: x.src}
 	if err := r.ApplyEvents(ctx); err != nil {
@@ -67,8 +67,9 @@ func (x *exporter) findEntries(ctx context.Context) error {
 	})
 }
 
-// flatColumns returns the columns of a flat table in their order, and the names of those that are entries of maps. A parameter has its own
-// name, unless another column has it: then it is param_NAME. Names that differ in case alone are numbered, as many programs ignore case.
+// flatColumns returns the columns of a flat table in their order, and the names of the columns that are entries of maps. A parameter has
+// its own name, unless another column has it: then it is param_NAME. Names that differ in case alone are numbered, as many programs ignore
+// case.
 func (x *exporter) flatColumns(table string) (columns []flatColumn, entries map[string]mapEntry) {
 	var first, own []flatColumn
 	taken := map[string]bool{}
@@ -146,7 +147,7 @@ func isScalar(c *schema.Column) bool {
 	return c.Kind != schema.KindList && c.Kind != schema.KindMap && !slices.Contains(notFlat, c.Name)
 }
 
-// siUnits are the stored units that are not those of the SI, and their powers of ten.
+// siUnits are the stored units that are not SI units, and their powers of ten.
 var siUnits = []struct {
 	stored, si string
 	exponent   int

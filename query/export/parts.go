@@ -15,8 +15,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// partSize is how large a part is, approximately. The smaller the parts, the more often the row groups of packs are read. The larger, the more
-// memory DuckDB needs to sort and write one.
+// partSize is how large a part is, approximately. The smaller the parts, the more often the row groups of packs are read. The larger, the
+// more memory DuckDB needs to sort and write one.
 type partSize struct {
 	bytes int64 // on disk
 	runs  int   // at most

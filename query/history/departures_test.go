@@ -63,7 +63,8 @@ func TestDepartures(t *testing.T) {
 	}
 }
 
-// TestFailingAndAbsent: a series whose runs fail is counted whatever is listed, and so is one that the newest session lacks, unless most do.
+// TestFailingAndAbsent: a series whose runs fail is counted whatever is listed, and so is one that the newest session lacks, unless most
+// do.
 func TestFailingAndAbsent(t *testing.T) {
 	t.Parallel()
 	runs := levelled(nights(10)...)

@@ -90,8 +90,8 @@ type Change struct {
 	// Row is the row of the first session of the new level, counted like Series.First. If the level rises or falls over several
 	// sessions, it is the row of the last of them.
 	Row int
-	// Base and Head are commits of sessions that enclose the change: it is after Row.AfterSession and not after Row.BySession. They are empty if
-	// unknown. After and By are when these sessions started, in UTC; nil if unknown.
+	// Base and Head are commits of sessions that enclose the change: it is after Row.AfterSession and not after Row.BySession. They are
+	// empty if unknown. After and By are when these sessions started, in UTC; nil if unknown.
 	Base, Head string
 	After, By  *time.Time
 	// Places is the number of sessions from which on the level may be the new one, or over which it rises or falls.

@@ -86,7 +86,8 @@ func newHistorian(req Request, window int) *historian {
 	}
 }
 
-// order merges the runs of each session, or of sessions that began at the same time, into one entry, and sorts the series by their first session.
+// order merges the runs of each session, or of sessions that began at the same time, into one entry, and sorts the series by their first
+// session.
 func (h *historian) order() {
 	h.dropWrong()
 	ok := h.okSessions()
@@ -249,8 +250,8 @@ func (l *line) markSpikes(locations []float64, low, high int) {
 }
 
 // margin returns the largest shift at which a level counts as unchanged. If a metric is compared by difference because of its values, the
-// margin is judge.DefaultThreshold, as a share of the level. It is 0 for a metric that is always compared by difference, because only its user
-// knows which differences matter.
+// margin is judge.DefaultThreshold, as a share of the level. It is 0 for a metric that is always compared by difference, because only its
+// user knows which differences matter.
 func (l *line) margin(level float64) float64 {
 	switch {
 	case l.scale == schema.ScaleRatio:
@@ -388,7 +389,7 @@ func end(p stat.ChangePoint) int { return max(p.Index, p.Until) }
 
 // levels returns the levels before and after a change, in the unit.
 func (l *line) levels(m *mark) (before, after float64) {
-	first, last := 0, len(l.entries) // of the two levels and what is between them
+	first, last := 0, len(l.entries) // first and last bound both levels and the sessions between them
 	for _, p := range l.series.points {
 		switch {
 		case p.Index < m.Index:

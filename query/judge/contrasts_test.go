@@ -277,7 +277,8 @@ func TestContrastsNoise(t *testing.T) {
 	}
 }
 
-// TestContrastsAlike: facts that split the runs in the same way are one, named after the first; a fact that differs in a single run is not one of them.
+// TestContrastsAlike: facts that split the runs in the same way are one, named after the first; a fact that differs in a single run is not
+// one of them.
 func TestContrastsAlike(t *testing.T) {
 	t.Parallel()
 	c := caused(causes["half of the head's runs"].model, 3)
@@ -302,8 +303,8 @@ func TestContrastsAlike(t *testing.T) {
 	valuetest.Equal(t, fmt.Sprint(contrastOf(t, found, "once").ConfoundedWith), "[{twice   0} {down   0}]")
 }
 
-// TestContrastsTooFew: a fact that changes from session to session is not tested with the runs of these sessions, and nothing is reported about a fact
-// of a single run.
+// TestContrastsTooFew: a fact that changes from session to session is not tested with the runs of these sessions, and nothing is reported
+// about a fact of a single run.
 func TestContrastsTooFew(t *testing.T) {
 	t.Parallel()
 	c := caused(contrastModel{sessions: 3, apart: true, runs: 8, cause: func(head bool, session, _ int) (string, float64) {

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// grownJump is the ratio of the difference between the two newest sessions to the root mean square of the earlier differences from which on
-	// sessions differ more than they did.
+	// grownJump is the ratio of the difference between the two newest sessions to the root mean square of the earlier differences from
+	// which on sessions differ more than they did.
 	grownJump = 3
-	// grownTrend is Kendall's statistic of all differences, as a normal deviate, above which sessions differ more than they did: by chance in 1
-	// of 90.
+	// grownTrend is Kendall's statistic of all differences, as a normal deviate, above which sessions differ more than they did: by chance
+	// in 1 of 90.
 	grownTrend = 2.3
 	// grownShare is the minimum share of points whose sessions differ more, for the whole family to be unsettled.
 	grownShare = .2
-	// aloneJump is the p-value of the newest difference, by Student's t against the earlier ones, below which a point is unsettled by itself;
-	// aloneTrend is the normal deviate of its trend above which it is.
+	// aloneJump is the p-value of the newest difference, by Student's t against the earlier ones, below which a point is unsettled by
+	// itself; aloneTrend is the normal deviate of its trend above which it is.
 	aloneJump  = .005
 	aloneTrend = 3
 )

@@ -115,8 +115,8 @@ type draft struct {
 	factor        float64    // variance of the mean difference / variance of a run or block
 	sessionDeltas []float64  // differences between consecutive earlier sessions
 	growth        growth     // whether the newest sessions differ more than the earlier ones
-	// unsettled means that the differences between sessions have grown: for too many points of the family to be chance, or for this point by
-	// far.
+	// unsettled means that the differences between sessions have grown: for too many points of the family to be chance, or for this point
+	// by far.
 	unsettled bool
 	session   float64 // half the width of the interval for the difference of two sessions; 0: not relevant
 }
@@ -232,8 +232,8 @@ func (d *draft) test(p *Pair, family *pooled, rules Rules) {
 	}
 	test, rule := d.tTest(p, family, inflation)
 	if (len(p.Base) != len(p.Head) || p.Runs() < FirmRuns) && !d.paired && o.Change.Confidence > 0 {
-		// If the side with few runs varies more, the rank interval mostly reflects the many runs of the other side. The rank interval of 4 runs
-		// is the range of all differences, which is too narrow if one side varies more.
+		// If the side with few runs varies more, the rank interval mostly reflects the many runs of the other side. The rank interval of 4
+		// runs is the range of all differences, which is too narrow if one side varies more.
 		interval := d.own.Interval(p.confidence())
 		o.Change.Low, o.Change.High = min(o.Change.Low, interval.Low), max(o.Change.High, interval.High)
 	}

@@ -16,8 +16,8 @@ const (
 	stackSize      = 32     // runs of a side that are sorted without an allocation
 )
 
-// pointOutliers has the distances of outliers among the runs of a point from the other runs of their side. Reasons for outliers are programs
-// with two modes, other work on the machine, and coarse clocks.
+// pointOutliers has the distances of outliers among the runs of a point from the other runs of their side. Reasons for outliers are
+// programs with two modes, other work on the machine, and coarse clocks.
 type pointOutliers struct {
 	distances *outlierDistances // nil: none, which saves memory for very many points
 	runs      int

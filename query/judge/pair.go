@@ -51,7 +51,8 @@ type Pair struct {
 	// Higher and Lower are set if higher or lower values are better. Both are false if the direction is unknown.
 	Higher, Lower bool
 
-	// Margin is the equivalence margin (threshold): smaller differences count as unchanged. Resolution is the step of the clock at these values.
+	// Margin is the equivalence margin (threshold): smaller differences count as unchanged. Resolution is the step of the clock at these
+	// values.
 	Margin, Resolution float64
 }
 

@@ -80,8 +80,8 @@ func Sequence(base, head []int64) []bool {
 const (
 	// periodLevel is the p-value below which the runs of a family have a periodic component.
 	periodLevel = .01
-	// maxFlipBlocks is the number of blocks up to which all orders are counted. With more, a periodic disturbance and the order of the sides
-	// hardly ever agree by chance.
+	// maxFlipBlocks is the number of blocks up to which all orders are counted. With more, a periodic disturbance and the order of the
+	// sides hardly ever agree by chance.
 	maxFlipBlocks = 32
 )
 
@@ -99,9 +99,9 @@ type periodKey struct {
 	difference bool
 }
 
-// periodic returns the largest mean difference of blocks that a periodic disturbance may make, as from a job that runs every few seconds. The
-// map has only the pairs whose runs have a periodic component. The locations of each side are taken relative to their mean, so changes do not
-// matter.
+// periodic returns the largest mean difference of blocks that a periodic disturbance may make, as from a job that runs every few seconds.
+// The map has only the pairs whose runs have a periodic component. The locations of each side are taken relative to their mean, so changes
+// do not matter.
 func periodic(pairs []Pair) map[periodKey]float64 {
 	found, blocks := map[int]*stat.Periodogram{}, map[periodKey]sampleVariance{}
 	for i := range pairs {
@@ -130,8 +130,8 @@ func periodic(pairs []Pair) map[periodKey]float64 {
 
 func (p *Pair) periodKey() periodKey { return periodKey{len(p.Sequence), p.Difference} }
 
-// flippable reports whether signFlipP applies: the sides alternate, there are enough blocks for a small p-value, and few enough for a periodic
-// disturbance to matter.
+// flippable reports whether signFlipP applies: the sides alternate, there are enough blocks for a small p-value, and few enough for a
+// periodic disturbance to matter.
 func (p *Pair) flippable() bool { return len(p.Blocks) >= FirmRuns && len(p.Blocks) <= maxFlipBlocks }
 
 // residuals returns the locations of the runs of both sides, less the mean of their side, in the order in which they ran.

@@ -78,8 +78,8 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// TestFlips: where a job on the machine has the period of the blocks, as if it were always the second run of a block that is slow, the change is judged by
-// how often the order gives as much by chance: 2 of 2^6.
+// TestFlips: where a job on the machine has the period of the blocks, as if it were always the second run of a block that is slow, the
+// change is judged by how often the order gives as much by chance: 2 of 2^6.
 func TestFlips(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -108,8 +108,8 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestBlocksFind: a change much larger than the noise within blocks is found, with few blocks and where the runs of a block share noise that
-// looks periodic by chance.
+// TestBlocksFind: a change much larger than the noise within blocks is found, with few blocks and where the runs of a block share noise
+// that looks periodic by chance.
 func TestBlocksFind(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -220,8 +220,8 @@ func TestNights(t *testing.T) {
 	publish(t, table)
 }
 
-// TestManyNights measures what a verdict loses where only the newest 100 earlier sessions count, of more. VALIDATION.md has the table, which
-// NEUROLENS_LONG=all compares.
+// TestManyNights measures what a verdict loses where only the newest 100 earlier sessions count, of more. VALIDATION.md has the table,
+// which NEUROLENS_LONG=all compares.
 func TestManyNights(t *testing.T) {
 	t.Parallel()
 	sweeps, known := 20, []int{100}

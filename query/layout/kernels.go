@@ -38,8 +38,8 @@ type kernelResult struct {
 	point *kernelPoint
 }
 
-// kernelRun is a run of a point. The entry of a single run has no timing and metadata, because the point has them; it has timing if the time does not
-// count for the point.
+// kernelRun is a run of a point. The entry of a single run has no timing and metadata, because the point has them; it has timing if the
+// time does not count for the point.
 type kernelRun struct {
 	Timing      *kernelTiming   `json:"timing,omitempty"`
 	Metadata    *kernelMetadata `json:"metadata,omitempty"`
@@ -154,8 +154,8 @@ func (f *Folder) kernels(dir string) ([]file, error) {
 	return append(all, summary...), err
 }
 
-// kernelNames returns possible names for the file of a point, from one of its runs: the kernel alone if it has one point that was not skipped,
-// else with backend and precision, else with all axes.
+// kernelNames returns possible names for the file of a point, from one of its runs: the kernel alone if it has one point that was not
+// skipped, else with backend and precision, else with all axes.
 func kernelNames(r *schema.Run) []string {
 	name := fileName(r.Benchmark)
 	longer := name
@@ -293,8 +293,8 @@ type kernelFound struct {
 	Precisions   []string        `json:"precisions"`
 }
 
-// kernelManifestOf returns the kernels that were run, in the order of their names, with the measured backends and precisions. A kernel that was not measured
-// has the planned ones.
+// kernelManifestOf returns the kernels that were run, in the order of their names, with the measured backends and precisions. A kernel that
+// was not measured has the planned ones.
 func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 	all, of, at := []*kernelFound{}, map[*kernelFound][]*schema.Run{}, map[string]*kernelFound{}
 	for _, r := range runs {
@@ -514,8 +514,8 @@ func (p *kernelPoint) combine() {
 	p.time = together(times)
 }
 
-// together returns a metric with the samples of all metrics, or nil without metrics. If a metric has no samples, together returns the medians
-// of their statistics.
+// together returns a metric with the samples of all metrics, or nil without metrics. If a metric has no samples, together returns the
+// medians of their statistics.
 func together(all []*schema.Metric) *schema.Metric {
 	if len(all) < 2 {
 		if len(all) == 0 {
@@ -536,7 +536,8 @@ func together(all []*schema.Metric) *schema.Metric {
 	return &run.Metrics[0]
 }
 
-// middleOf returns a metric without samples. Each of its statistics is the median over the metrics; a statistic that a metric lacks is left out.
+// middleOf returns a metric without samples. Each of its statistics is the median over the metrics; a statistic that a metric lacks is left
+// out.
 func middleOf(all []*schema.Metric) *schema.Metric {
 	over := func(of func(*schema.Summary) *float64) *float64 {
 		var values []float64
@@ -791,7 +792,8 @@ func value(v *float64) float64 {
 	return *v
 }
 
-// recommendations follow the rules of the original tool: a standard deviation above 10 % of the mean, more than 1000 MB, a single precision.
+// recommendations follow the rules of the original tool: a standard deviation above 10 % of the mean, more than 1000 MB, a single
+// precision.
 func recommendations(p *page, board []ranked) {
 	var noisy, large, precisions []string
 	for _, k := range board {

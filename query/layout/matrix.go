@@ -153,8 +153,8 @@ const (
 	matrixFailed  = "failed"
 )
 
-// matrix makes the files of the Swift MNIST scripts. The files of these runs that an earlier call has written under other names are removed;
-// no other file in the folder is replaced.
+// matrix makes the files of the Swift MNIST scripts. The files of these runs that an earlier call has written under other names are
+// removed; no other file in the folder is replaced.
 func (f *Folder) matrix(dir string) ([]file, error) {
 	runs := f.measured()
 	began := sessionStarts(runs)

@@ -347,8 +347,8 @@ func TestEarlierStays(t *testing.T) {
 	}
 }
 
-// TestProfiled: the operators of a profiled run are the timeline of every document of its point, which keeps its latency, and only then there is
-// a fingerprint. A profiled run without such documents has one, and a row.
+// TestProfiled: the operators of a profiled run are the timeline of every document of its point, which keeps its latency, and only then
+// there is a fingerprint. A profiled run without such documents has one, and a row.
 func TestProfiled(t *testing.T) {
 	dir := t.TempDir()
 	b := open(t, dir)

@@ -24,7 +24,8 @@ type checked struct {
 	tags        *duck.Trap      // in place of the tags of runs; nil: they are made
 }
 
-// mayRead reports whether the query may read one of the tables: because it contains the name, or calls a function that finds tables by name.
+// mayRead reports whether the query may read one of the tables: because it contains the name, or calls a function that finds tables by
+// name.
 func (p checked) mayRead(tables ...string) bool {
 	return p.words["query_table"] || slices.ContainsFunc(tables, func(name string) bool { return p.words[name] })
 }

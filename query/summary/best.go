@@ -19,8 +19,8 @@ type BestValue struct {
 	Least  *int   `json:"least_pair" doc:"index in pairs of the smallest of them"`
 }
 
-// decide finds the best value for each baseline. It goes by verdicts on each value against the baseline; two values that are both better are
-// told apart by their intervals.
+// decide finds the best value for each baseline. It goes by verdicts on each value against the baseline; two values that are both better
+// are told apart by their intervals.
 func (c *Comparison) decide(axis string) {
 	sets := map[place][]int{}
 	for i := range c.pairs {

@@ -153,7 +153,7 @@ func (p *Pivot) fill(r *reading, metric string) {
 		}
 	}
 	p.order(r)
-	rows := map[string][]int{} // by what is the same in all cells of a row, less the metric
+	rows := map[string][]int{} // by the axes that all cells of a row share, without the metric
 	for i := range r.report.Points {
 		if one := &r.report.Points[i]; has[i] {
 			p.put(rows, one, slices.Index(p.Values, values[i]), one.valueOf(metric))
@@ -213,7 +213,7 @@ func (p *Pivot) order(r *reading) {
 	}
 }
 
-// put puts a point into a row: that of its other axes and of its metric, in which nothing else has its place.
+// put puts a point into the row of its other axes and its metric in which its column is free.
 func (p *Pivot) put(rows map[string][]int, one *Point, column int, v *Value) {
 	whole := one.Subject.Point()
 	rest := whole.With(p.Axis, &query.Point{})

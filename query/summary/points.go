@@ -63,8 +63,8 @@ FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER B
 	return places, err
 }
 
-// FailedRequests reports whether more requests failed in a run of the point than are allowed, so that the point cannot be the best. It is false
-// if the metric of the point is the number of failed requests.
+// FailedRequests reports whether more requests failed in a run of the point than are allowed, so that the point cannot be the best. It is
+// false if the metric of the point is the number of failed requests.
 func (p *Point) FailedRequests() bool {
 	if p.Metric == schema.MetricFailedRequests {
 		return false

@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// twoSessions has two sessions of a suite, of different commits: gemm took twice as long in the second one, conv did not change, gone is in the first one alone,
-// and new in the second.
+// twoSessions has two sessions of a suite, of different commits: gemm took twice as long in the second one, conv did not change, gone is in
+// the first one alone, and new in the second.
 func twoSessions(t *testing.T) *query.DB {
 	t.Helper()
 	n := 0
@@ -32,8 +32,8 @@ func twoSessions(t *testing.T) *query.DB {
 	return querytest.Open(t, querytest.NewStore(t, runs...))
 }
 
-// TestTwoSelections: a report of two selections has the points of both with their sides, the pairs and verdicts of compare, points that one side lacks,
-// and the differences between the sides.
+// TestTwoSelections: a report of two selections has the points of both with their sides, the pairs and verdicts of compare, points that one
+// side lacks, and the differences between the sides.
 func TestTwoSelections(t *testing.T) {
 	db := twoSessions(t)
 	base, head := "session="+querytest.SessionID(1), "session="+querytest.SessionID(2)

@@ -20,8 +20,8 @@ import (
 
 const nights = 30
 
-// nightly returns a store of nights with two runs of each benchmark: step got 20 % slower in night 12 and 10 % faster in night 22, gain 15 %
-// faster in night 20, late has only failed since night 26, steady never changed, and new has three nights.
+// nightly returns a store of nights with two runs of each benchmark: step got 20 % slower in night 12 and 10 % faster in night 22, gain 15
+// % faster in night 20, late has only failed since night 26, steady never changed, and new has three nights.
 func nightly(t *testing.T, dated bool) *query.DB {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, 7))

@@ -203,7 +203,8 @@ type Series struct {
 	useless bool         // one side is not built, or does not exist: no run will have a value
 }
 
-// Point is a point of a session: its id, its name for messages, and the scale on which it is compared. If Scale is empty, the values decide.
+// Point is a point of a session: its id, its name for messages, and the scale on which it is compared. If Scale is empty, the values
+// decide.
 type Point struct {
 	ID, Name string
 	Scale    schema.Scale

@@ -44,8 +44,8 @@ type Variant struct {
 	Object  string // class or function of a Python file; empty where it is to be found when the file is loaded
 	Imports []string
 	Problem string // why it will probably fail: the file cannot be read, or has no benchmark; empty: no problem is known
-	// NoObject: the file cannot run for its Problem: it has none of the functions and classes of the rule (there may be others, which are not meant), or
-	// its name is not UTF-8.
+	// NoObject: the file cannot run for its Problem: it has none of the functions and classes of the rule (there may be others, which are
+	// not meant), or its name is not UTF-8.
 	NoObject bool
 }
 

@@ -312,8 +312,8 @@ const (
 	kindInt8  = 3
 )
 
-// formats are the words for element types of weights. Integers of 16 bits and more are shapes, indices and biases, and an 8-bit exponent (24)
-// is a scale.
+// formats are the words for element types of weights. Integers of 16 bits and more are shapes, indices and biases, and an 8-bit exponent
+// (24) is a scale.
 var formats = map[uint64]string{
 	kindFloat: "fp32", kindUint8: "int8", kindInt8: "int8", 10: "fp16", 11: "fp64", 16: "bf16",
 	17: "fp8", 18: "fp8", 19: "fp8", 20: "fp8", 21: "int4", 22: "int4", 23: "fp4", 25: "int2", 26: "int2",

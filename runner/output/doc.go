@@ -9,8 +9,8 @@
 // regular expression needs the memory of one line. A number is converted to the stored unit before it is rounded: 97.88 % is the float64
 // nearest to 0.9788, not 97.88 times the float64 nearest to 0.01.
 //
-// An ArtifactFinder finds the files to keep with a run. A file counts if the run wrote it: it did not exist before, or its identity, size or
-// times changed. Files in the private directory of the run always count. It does not know where artifacts are stored.
+// An ArtifactFinder finds the files to keep with a run. A file counts if the run wrote it: it did not exist before, or its identity, size
+// or times changed. Files in the private directory of the run always count. It does not know where artifacts are stored.
 package output
 
 import "math"

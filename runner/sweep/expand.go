@@ -164,8 +164,8 @@ func (e *expansion) repeatsOfPoints() int {
 	return most
 }
 
-// mostRepeats returns the largest number of repeats of a section.
-func (e *expansion) mostRepeats() int {
+// maxRepeats returns the largest number of repeats of a section.
+func (e *expansion) maxRepeats() int {
 	most := 1
 	for _, p := range e.sections {
 		most = max(most, p.settings.point.Repeats)

@@ -434,7 +434,7 @@ func (p *section) runs() float64 { return p.rows() * float64(p.settings.point.Re
 func (e *expansion) checkSize(against bool) {
 	_, launches := e.rows()
 	if e.calibrate.given() {
-		launches += float64(len(builtin.Calibrations()) * e.mostRepeats())
+		launches += float64(len(builtin.Calibrations()) * e.maxRepeats())
 	}
 	factors := "points x repeats"
 	if against {

@@ -407,8 +407,8 @@ var profilerNames = []string{"ort", "torch", "nsys", "ncu"}
 // everyRun are all executors.
 var everyRun = append([]schema.Executor{schema.ExecutorBuiltin, schema.ExecutorCommand}, pythonRun...)
 
-// NotRun is why no pass of a profiler runs; empty: it runs. A sweep may name the profiler all the same, so that machines with and without it
-// share the file.
+// NotRun is why no pass of a profiler runs; empty: it runs. A sweep may name the profiler all the same, so that machines with and without
+// it share the file.
 func NotRun(profiler string) string {
 	if profiler != "nsys" && profiler != "ncu" {
 		return ""

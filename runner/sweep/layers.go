@@ -430,8 +430,8 @@ var modelBackends = []string{
 // axisKeys are the maps whose keys are axes.
 var axisKeys = []string{"params", "grid", "scale"}
 
-// mergeLayers puts a layer over another one: maps are merged, lists and single values are replaced. An axis is replaced as a whole, wherever
-// it is defined.
+// mergeLayers puts a layer over another one: maps are merged, lists and single values are replaced. An axis is replaced as a whole,
+// wherever it is defined.
 func mergeLayers(base, over *yaml.Node) *yaml.Node {
 	for pair := range slices.Chunk(over.Content, 2) {
 		for _, rival := range exclusiveKeys[pair[0].Value] {

@@ -573,8 +573,8 @@ func (s *settings) readAllowFailed(_ *document, f field) {
 	}
 }
 
-// FailedAllowed reports whether AllowFailed permits this number of failed requests in a run. all is the number of all requests, or 0 if it is not
-// known: then a share permits none.
+// FailedAllowed reports whether AllowFailed permits this number of failed requests in a run. all is the number of all requests, or 0 if it
+// is not known: then a share permits none.
 func (p *Point) FailedAllowed(failed, all int64) bool {
 	percent, isShare := strings.CutSuffix(p.AllowFailed, "%")
 	limit, err := strconv.ParseFloat(percent, 64)

@@ -242,7 +242,8 @@ type reports struct {
 	version   string
 }
 
-// receive handles an event of the worker. Events after the runner ended the run do not count. The error is an event that breaks the protocol.
+// receive handles an event of the worker. Events after the runner ended the run do not count. The error is an event that breaks the
+// protocol.
 func (r *run) receive(e event) error {
 	if r.cause != nil {
 		return nil

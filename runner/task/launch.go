@@ -122,7 +122,8 @@ func (r *run) prepareSamples() (err error) {
 // inMemory reports whether the samples are in the memory that the supervisor shares.
 func (r *run) inMemory() bool { return r.reused != nil && r.job.shape().size() <= maxSharedSamples }
 
-// maxOrder is the length, in B, up to which a job is a part of the order to start. It fits into the buffer of a pipe, so writing never blocks.
+// maxOrder is the length, in B, up to which a job is a part of the order to start. It fits into the buffer of a pipe, so writing never
+// blocks.
 const maxOrder = 16 << 10
 
 // prepareJob writes the job to a file, unless it is short and only the supervisor needs it.

@@ -341,8 +341,8 @@ func median(values []int64) int64 {
 	return sorted[len(sorted)/2]
 }
 
-// programsOfComparison returns the programs that hyperfine measures too: one that does nothing, one that waits, and a start of Python with modules
-// that takes up to 20 MB.
+// programsOfComparison returns the programs that hyperfine measures too: one that does nothing, one that waits, and a start of Python with
+// modules that takes up to 20 MB.
 func programsOfComparison(b *testing.B) map[string][]string {
 	return map[string][]string{
 		"true": {valuetest.Program(b, "true")}, "sleep": {valuetest.Program(b, "sleep"), "0.01"},

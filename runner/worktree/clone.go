@@ -214,8 +214,8 @@ func (r repo) modules(ctx context.Context) map[string]string {
 	return names
 }
 
-// populate makes, in a side, the repositories within the repository, as git submodule does from the network. user is the repository that the
-// side was cloned from.
+// populate makes, in a side, the repositories within the repository, as git submodule does from the network. user is the repository that
+// the side was cloned from.
 func (f *folder) populate(ctx context.Context, user, side repo) error {
 	links, err := gitlinks(ctx, call{dir: side.top, held: side.held})
 	if err != nil || len(links) == 0 {

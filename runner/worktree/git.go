@@ -260,9 +260,9 @@ type History struct {
 	Commits []Commit
 }
 
-// Between reads the commits between two commits of the repository around dir, which are named as in git. With firstParent, commits that merges
-// brought in are left out. Git writes nothing. Errors have one line: a name that is not a commit here, two names of the same commit, or a good
-// commit that is not an ancestor of the bad one.
+// Between reads the commits between two commits of the repository around dir, which are named as in git. With firstParent, commits that
+// merges brought in are left out. Git writes nothing. Errors have one line: a name that is not a commit here, two names of the same commit,
+// or a good commit that is not an ancestor of the bad one.
 func Between(ctx context.Context, dir, good, bad string, firstParent bool) (History, error) {
 	h, err := between(ctx, dir, good, bad, firstParent)
 	if err != nil {

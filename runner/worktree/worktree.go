@@ -81,7 +81,8 @@ type Pair struct {
 	folder  *folder // nil after Close
 }
 
-// Open creates the two sides. Errors have one line. After an error, also if ctx ended, everything created so far is removed. Call Clean before.
+// Open creates the two sides. Errors have one line. After an error, also if ctx ended, everything created so far is removed. Call Clean
+// before.
 func Open(ctx context.Context, o Options) (*Pair, error) {
 	p, err := open(ctx, o)
 	if err == nil {
@@ -187,8 +188,8 @@ func (p *Pair) snapshot(ctx context.Context, exclude []string) (commit string, e
 	return commit, nil
 }
 
-// Foreign returns the folders from which a side may load nothing: the user's working tree and the other side. exempt are shared paths in them. If
-// an interpreter is in the user's tree, as in a virtual environment, the caller must exempt its folder.
+// Foreign returns the folders from which a side may load nothing: the user's working tree and the other side. exempt are shared paths in
+// them. If an interpreter is in the user's tree, as in a virtual environment, the caller must exempt its folder.
 func (p *Pair) Foreign(side string) (folders, exempt []string) {
 	other := p.Head.Root
 	if side == headSide {
@@ -234,10 +235,9 @@ type Code struct {
 // Unimportant is the state in Code.Changed of a file whose content does not matter.
 const Unimportant = "-"
 
-// State returns the state of the code in the working tree around dir, without the paths in exclude. The files in unimportant are part of it,
-// and marked in Code.Changed. Paths are absolute, or relative to dir. Git writes nothing into the repository.
-// ok is false, without an error, if there is no
-// git, no repository, or no working tree.
+// State returns the state of the code in the working tree around dir, without the paths in exclude. The files in unimportant are part of
+// it, and marked in Code.Changed. Paths are absolute, or relative to dir. Git writes nothing into the repository. ok is false, without an
+// error, if there is no git, no repository, or no working tree.
 func State(ctx context.Context, dir string, exclude, unimportant []string) (code Code, ok bool, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return Code{}, false, err

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestMedianInterval: the ends are the values whose ranks the binomial distribution gives, as in the table of Conover for 95 %; of too few values there are none.
+// TestMedianInterval: the ends are the values whose ranks the binomial distribution gives, as in the table of Conover for 95 %; of too few
+// values there are none.
 func TestMedianInterval(t *testing.T) {
 	values := func(n int) (all []float64) {
 		for i := range n {

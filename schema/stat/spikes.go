@@ -41,7 +41,7 @@ func Spikes(level []float64, margin Margin) []Spike {
 	return spikes
 }
 
-// Departure returns how many values at the end of a level are outliers as those of Spikes are, and how far the last one is above the
+// Departure returns how many values at the end of a level are outliers by the rule of Spikes, and how far the last value is above the
 // median of the level. A change may begin with them.
 func Departure(level []float64, margin Margin) (values int, by float64) {
 	middle, far := outliers(level, margin)

@@ -117,8 +117,8 @@ type aiperfErrors struct {
 	Count   foreign.Number `json:"count"`
 }
 
-// isCancellation reports whether an error belongs to a request that AIPerf cancelled on purpose (request_cancellation_rate). Such a request did
-// not fail.
+// isCancellation reports whether an error belongs to a request that AIPerf cancelled on purpose (request_cancellation_rate). Such a request
+// did not fail.
 func isCancellation(details jsontext.Value) bool {
 	var e struct {
 		Type foreign.Text `json:"type"`

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Guess drafts a mapping for a table, which reads the table as it stands. It lists every column, with what its name and its values suggest:
+// Guess drafts a mapping that reads a table without changes. It lists every column with the role that its name and its values suggest:
 // numbers with a unit or with the name of a metric are metrics, and other columns are axes, because an axis that is left out would make
 // one point of several. table is csv or jsonl; if it is empty, the content decides. It returns the table and the draft.
 func Guess(in *foreign.Input, table string) (of, draft string, err error) {
@@ -59,14 +59,14 @@ type guessed struct {
 	doubts    map[string]string   // by column: what to check
 }
 
-// The limits of what is kept of a table.
+// Limits of the memory for a table.
 const (
 	maxGuessed  = 1000 // columns
 	maxDistinct = 50   // values of a column
 	maxFirst    = 1000 // rows that are kept
 )
 
-// guessedColumn is what is known of a column.
+// guessedColumn counts the cells of a column by their kinds.
 type guessedColumn struct {
 	name     string
 	words    []string       // of the name, in lower case
@@ -98,7 +98,7 @@ func newGuessedColumn(name string) *guessedColumn {
 	}
 }
 
-// absent are words in cells without a value, in lower case, and failures those of runs that failed.
+// absent are words in cells without a value, in lower case. failures are the words of failed runs among them.
 var (
 	absent = append([]string{
 		"n/a", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported",
@@ -261,7 +261,7 @@ func (g *guessed) readJSON() error {
 	})
 }
 
-// decide says of each column what it is.
+// decide assigns a role to each column.
 func (g *guessed) decide() error {
 	g.doubts = map[string]string{}
 	g.chooseNumerals()
@@ -305,7 +305,8 @@ func (g *guessed) decide() error {
 	return nil
 }
 
-// takeUnits gives a column the unit that another one names for all rows: time_unit that of time, and latency.unit that of latency.value.
+// takeUnits gives a column the unit that another column names for all rows: time_unit names the unit of time, latency.unit of
+// latency.value.
 func (g *guessed) takeUnits() {
 	for _, c := range g.columns {
 		measured, is := strings.CutSuffix(c.name, "unit")
@@ -361,7 +362,7 @@ func (c *guessedColumn) isNumeric(style int) bool {
 // isNumeric reports whether a column has numbers, and nothing else but words for a missing value.
 func (g *guessed) isNumeric(c *guessedColumn) bool { return c.isNumeric(0) }
 
-// repeats reports whether the values of a column repeat, as those of an axis do.
+// repeats reports whether the values of a column repeat, as the values of an axis do.
 func (g *guessed) repeats(c *guessedColumn) bool { return !c.more && 2*len(c.order) <= c.filled }
 
 // decideBenchmark gives the runs a benchmark: the file, if no column has it.

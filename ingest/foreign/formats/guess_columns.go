@@ -82,7 +82,7 @@ var (
 	beginsDay   = regexp.MustCompile(`^[0-9]{4}[-/.][0-9]|^[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}`)
 )
 
-// fits reports whether the values of a column can be those of a field.
+// fits reports whether the values of a column can be values of a field.
 func (g *guessed) fits(field string, c *guessedColumn) bool {
 	all := func(is func(value string) bool) bool {
 		return !slices.ContainsFunc(c.order, func(value string) bool { return !is(value) })

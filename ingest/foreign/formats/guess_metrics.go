@@ -92,7 +92,7 @@ func storedUnitOf(unit string) string {
 	return unit
 }
 
-// onlyAfter are units of one letter, which a name has only after a word about what they measure.
+// onlyAfter are units of one letter, which count as units only after one of these words.
 var onlyAfter = map[string][]string{
 	"w": {"power", "draw", "tdp", "avg", "mean", "max"}, "j": {"energy"}, "c": {"temp", "temperature"}, "b": {"memory", "mem"},
 	"h": {"time", "duration"},
@@ -306,7 +306,7 @@ func (g *guessed) meaning(c *guessedColumn, taken map[string]mappedMetric) mappe
 	return m
 }
 
-// isKind reports whether a name is that of a metric with another unit.
+// isKind reports whether a name is the name of a metric with another unit.
 func isKind(name, unit string) bool {
 	kind, is := schema.KindOfMetric(name)
 	return is && kind.Unit != "" && kind.Unit != storedUnitOf(unit)

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// text returns the mapping as a file, with the columns in the order of the table and what they hold as comments.
+// text returns the mapping as a file. It lists the columns in the order of the table, with some of their values as comments.
 func (g *guessed) text() string {
 	var b strings.Builder
 	line := func(text, comment string) {
@@ -150,7 +150,7 @@ func inYAML(text string) string {
 	return string(quoted)
 }
 
-// comment shows some values of a column, and what is doubtful.
+// comment returns some values of a column, and the doubt about its role.
 func (g *guessed) comment(c *guessedColumn, doubt string) string {
 	const most, longest = 3, 16
 	if g.isNumeric(c) && g.Metrics[c.name].Metric != "" {

@@ -105,8 +105,8 @@ func TestForgottenColumn(t *testing.T) {
 	}
 }
 
-// TestMappedRefuses: a row that cannot be read counts once. A run that is one row is not stored without a part of it; one of several rows lacks the
-// whole row.
+// TestMappedRefuses: a row that cannot be read counts once. A run that is one row is not stored without a part of it; one of several rows
+// lacks the whole row.
 func TestMappedRefuses(t *testing.T) {
 	const same = "metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size, s: status}\nbenchmark: b\n"
 	const two = "metrics: {a_us: {metric: latency, unit: us}, z_kib: {metric: peak_memory, unit: KiB}}\nfields: {n: batch_size}\nbenchmark: b\n"
@@ -144,7 +144,8 @@ func TestMappedRefuses(t *testing.T) {
 	}
 }
 
-// TestMappedLists: lists have the unit of their column, also where the row has no value in another one, and two units in one run are refused.
+// TestMappedLists: lists have the unit of their column, also where the row has no value in another one, and two units in one run are
+// refused.
 func TestMappedLists(t *testing.T) {
 	format := mappedFormat(t, jsonl, []byte("metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size}\nbenchmark: b\n"))
 	runs, report, err := readTextOf(t, format, `{"n":1,"a":[1,2],"b":[3,4]}`+"\n"+`{"n":4,"b":[3]}`+"\n"+`{"n":5,"a":[],"b":2}`+"\n")

@@ -169,8 +169,8 @@ func (s *statsReader) begin(file string) {
 	s.add(file)
 }
 
-// add adds a report of a file, after which the report is the current one. The file may be in another folder than one of the same name, or be the next
-// profile at the same path.
+// add adds a report of a file, after which the report is the current one. The file may be in another folder than one of the same name, or
+// be the next profile at the same path.
 func (s *statsReader) add(file string) {
 	s.room -= 2*perName + len(file)
 	if s.room < 0 {
@@ -192,7 +192,8 @@ func (s *statsReader) heading(report string) {
 	s.kind, _, _ = strings.Cut(strings.TrimSuffix(path.Base(strings.ReplaceAll(report, `\`, "/")), ".py"), ".")
 }
 
-// row adds a row to the current report. If the report has the table already, the first row of the table begins another report of the same file.
+// row adds a row to the current report. If the report has the table already, the first row of the table begins another report of the same
+// file.
 func (s *statsReader) row(line string) error {
 	row, err := s.table.row(line, s.kind)
 	if err != nil {

@@ -301,8 +301,8 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 	return out.RunWith(where, r, more)
 }
 
-// environment sets the environment of a run from its entry. The file has the environment of the newest run only, which earlier versions read for
-// every run.
+// environment sets the environment of a run from its entry. The file has the environment of the newest run only, which earlier versions
+// read for every run.
 func (q *quasimRun) environment(r *schema.Run, file *schema.Env) {
 	facts := r.Env.Facts
 	r.Env = q.Environment.env()

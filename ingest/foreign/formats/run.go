@@ -170,8 +170,8 @@ type requests struct {
 	unit              string         // of the duration
 }
 
-// add adds facts and, unless the run failed, metrics of the run as a whole. Earlier versions did not read them from every format, or without
-// a sample, so it is for Output.RunWith.
+// add adds facts and, unless the run failed, metrics of the run as a whole. Earlier versions did not read them from every format, or
+// without a sample, so it is for Output.RunWith.
 func (q *requests) add(r *schema.Run) {
 	for fact, n := range map[string]*int64{schema.FactCompletedRequests: q.completed, schema.FactFailedRequests: q.failed} {
 		if n != nil && *n < 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// maxMemory is the size, in B, of runs that are remembered until they are sealed: as many as are sealed at once, with 1,000 samples each. Runs
-// with more samples took longer to measure than their files to be read again.
+// maxMemory is the size, in B, of runs that are remembered until they are sealed: as many as are sealed at once, with 1,000 samples each.
+// Runs with more samples took longer to measure than their files to be read again.
 const maxMemory = 8 << 20
 
 // memory caches runs that this process has appended and not sealed yet, so that their files need not be decoded.

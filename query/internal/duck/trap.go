@@ -21,7 +21,8 @@ type Trap struct {
 // errSprung ends a statement that calls a trap.
 var errSprung = errors.New("a trap was called")
 
-// Sprung reports whether a statement called the function; false for nil. That statement may have succeeded nevertheless: SQL can catch errors.
+// Sprung reports whether a statement called the function; false for nil. That statement may have succeeded nevertheless: SQL can catch
+// errors.
 func (t *Trap) Sprung() bool { return t != nil && t.sprung.Load() }
 
 // Config returns the parameter and result types of the function. It is called for NULL too; otherwise the engine would return NULL

@@ -57,8 +57,8 @@ func readTable(rows driver.Rows, most int) (answer.Table, error) {
 	return t, nil
 }
 
-// misfit is a value, as text, that the type of its column cannot represent: an integer of more than 64 bits, a decimal with more digits than
-// a double, an infinite time.
+// misfit is a value, as text, that the type of its column cannot represent: an integer of more than 64 bits, a decimal with more digits
+// than a double, an infinite time.
 type misfit string
 
 // textWhereMisfits converts a column to text if one of its values does not fit.

@@ -18,8 +18,8 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// Above these numbers of files DuckDB reads them. The limit for live files is high, because DuckDB takes longer for each of them; the limit for
-// sealed files is low, because DuckDB can read packs in place of them.
+// Above these numbers of files DuckDB reads them. The limit for live files is high, because DuckDB takes longer for each of them; the limit
+// for sealed files is low, because DuckDB can read packs in place of them.
 const (
 	directLive   = 16_384
 	directSealed = 1024
@@ -59,8 +59,8 @@ func (r *Reader) withoutDuckDB(ctx context.Context, sel Selection, n int) (found
 	return found, true, err
 }
 
-// matchingDirect reads columns, and the columns of the condition, of the runs that match a selection, without DuckDB. ok is false if DuckDB is
-// needed or would be faster.
+// matchingDirect reads columns, and the columns of the condition, of the runs that match a selection, without DuckDB. ok is false if DuckDB
+// is needed or would be faster.
 func (r *Reader) matchingDirect(sel Selection, columns []*schema.Column) (t answer.Table, ok bool, err error) {
 	if sel.OnlySQL || len(sel.Src.sealed) > fewFiles {
 		return t, false, nil
@@ -72,8 +72,8 @@ func (r *Reader) matchingDirect(sel Selection, columns []*schema.Column) (t answ
 	return t, ok, err
 }
 
-// Untimed returns the first matching runs without a start, whose ids have no time: by session, newest first, then by their position in the imported
-// file, if known; limit 0: all. NULL is last.
+// Untimed returns the first matching runs without a start, whose ids have no time: by session, newest first, then by their position in the
+// imported file, if known; limit 0: all. NULL is last.
 func (r *Reader) Untimed(ctx context.Context, sel Selection, limit int) (ids []schema.ULID, err error) {
 	alone := Period{Until: 1}
 	sel.Restrict(alone)
@@ -129,7 +129,8 @@ func nullsLast[T any](a, b any, compare func(a, b T) int) int {
 	return 0
 }
 
-// directTexts returns the different texts of a column for which is holds, in descending order, without DuckDB. ok is false if DuckDB would be faster.
+// directTexts returns the different texts of a column for which is holds, in descending order, without DuckDB. ok is false if DuckDB would
+// be faster.
 func (r *Reader) directTexts(column string, is func(text string) bool) (texts []string, ok bool, err error) {
 	if len(r.Src.sealed) > fewFiles {
 		return nil, false, nil

@@ -20,8 +20,8 @@ type Event struct {
 	Wide *schema.RunSet
 }
 
-// ReadEvents reads the events of a listing: from their wide forms, from packs, and from files for all others. A wide form or a pack that cannot
-// be read is ignored, because they only repeat the files. Errors name the file of the event.
+// ReadEvents reads the events of a listing: from their wide forms, from packs, and from files for all others. A wide form or a pack that
+// cannot be read is ignored, because they only repeat the files. Errors name the file of the event.
 func ReadEvents(store fs.FS, listed schema.Events) ([]Event, error) {
 	if len(listed.Files) == 0 {
 		return nil, nil

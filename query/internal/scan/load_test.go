@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// TestLoadLive compares the rows of stores before and after their live files were loaded. Afterwards these are not opened again: the answers stay
-// the same without them.
+// TestLoadLive compares the rows of stores before and after their live files were loaded. Afterwards these are not opened again: the
+// answers stay the same without them.
 func TestLoadLive(t *testing.T) {
 	t.Parallel()
 	runs := querytest.ManyRuns(60)

@@ -131,7 +131,8 @@ func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	return r.ofSamples(ctx, "metric", "true")
 }
 
-// suggestRuns is about how many of the newest runs are searched for a metric to suggest. A search of all runs would open all files of samples.
+// suggestRuns is about how many of the newest runs are searched for a metric to suggest. A search of all runs would open all files of
+// samples.
 const suggestRuns = 2000
 
 // newest reads about n of the newest runs, or up to twice as many. It does not divide files.

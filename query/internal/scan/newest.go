@@ -157,8 +157,8 @@ func (r *Reader) Count(ctx context.Context) (int, error) {
 	return all, err
 }
 
-// sinceSome narrows the sources to the files that may have the newest n runs (0: all), and counts all runs. If whole is false, the files may
-// have fewer than n, and the caller has to read all files.
+// sinceSome narrows the sources to the files that may have the newest n runs (0: all), and counts all runs. If whole is false, the files
+// may have fewer than n, and the caller has to read all files.
 func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, whole bool, err error) {
 	removed, err := s.Events.Removed.Count()
 	found.Total = s.RunsByName - removed
@@ -245,8 +245,8 @@ func (s *Sources) sinceNewest(n int) (int64, error) {
 	return 0, nil
 }
 
-// Choose finds the first matching runs of a selection in its order, at most limit (0: all). It always counts all matching runs if count is set, if
-// there is an order or no limit, and if it reads all runs anyway.
+// Choose finds the first matching runs of a selection in its order, at most limit (0: all). It always counts all matching runs if count is
+// set, if there is an order or no limit, and if it reads all runs anyway.
 func (r *Reader) Choose(ctx context.Context, sel Selection, limit int, count bool) (Chosen, error) {
 	found, ok, err := r.withoutDuckDB(ctx, sel, limit)
 	switch {
@@ -266,8 +266,8 @@ func (r *Reader) Choose(ctx context.Context, sel Selection, limit int, count boo
 // manyRuns is the minimum number of runs for which reading all their ids takes longer than a second query for a part of them.
 const manyRuns = 50_000
 
-// newestCounted finds the newest n matching runs, and counts all. If there are few runs, both are done in one query. If there are many, that
-// query looks for the newest ones only if it reads the ids anyway.
+// newestCounted finds the newest n matching runs, and counts all. If there are few runs, both are done in one query. If there are many,
+// that query looks for the newest ones only if it reads the ids anyway.
 func (r *Reader) newestCounted(ctx context.Context, sel Selection, n int) (Chosen, error) {
 	conditions := []string{"true"} // of the aggregates
 	if len(sel.NotNumbers) > 0 {   // the scan also returns rows that do not match
@@ -355,8 +355,8 @@ func idsOf(list any) (ids []schema.ULID, err error) {
 	return slices.Compact(ids), nil
 }
 
-// Sorted finds and counts the matching runs, and lists the first ones in the order of the selection; limit 0: all. It makes the temporary table
-// found with the columns run_id, matches, and the values of the sort keys.
+// Sorted finds and counts the matching runs, and lists the first ones in the order of the selection; limit 0: all. It makes the temporary
+// table found with the columns run_id, matches, and the values of the sort keys.
 func (r *Reader) Sorted(ctx context.Context, sel Selection, limit int) (Chosen, error) {
 	results := []string{"run_id", sel.Matches() + " AS matches"}
 	counts := []string{"count(*) FILTER (matches)"}

@@ -76,9 +76,9 @@ type Axis struct {
 	Scale      Scale
 	Categories []string
 	Measured   []float64 // the only values that have ticks, ascending; none: round values have
-	Low, High  float64   // what is to be seen in any case; both 0: what the marks need
-	Own        bool      // of panels: each has a range of its own, as what is to be seen is a change, not which of them is more; it spans a tenth of its values at least
-	Whole      bool      // of numbers of things: nothing lies between two of them
+	Low, High  float64   // range that the axis shows at least; both 0: the range of the marks
+	Own        bool      // each panel has its own range, to show changes, not sizes; it spans at least a tenth of its values
+	Whole      bool      // the values are counts, so ticks are integers
 	Better     Better
 }
 
@@ -118,7 +118,7 @@ const (
 	Steps     Style = "steps"     // as a line that goes along first, then up: an ECDF
 	Intervals Style = "intervals" // from Low to High, with a point at the value
 	Band      Style = "band"      // the area between Low and High
-	Bars      Style = "bars"      // from zero to the value, those of several series side by side
+	Bars      Style = "bars"      // from zero to the value; the bars of several series are side by side
 	Cells     Style = "cells"     // of a heat map
 )
 

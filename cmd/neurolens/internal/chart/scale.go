@@ -163,7 +163,7 @@ func (s AxisScale) Ticks(most int) []Tick {
 	return s.linearTicks(most)
 }
 
-// measuredTicks returns the measured values of an axis that has such, of more than have room those that lie apart.
+// measuredTicks returns the measured values of an axis as ticks. If there are too many for the room, it leaves out values near others.
 func (s AxisScale) measuredTicks(most int) (ticks []Tick) {
 	last := math.Inf(-1)
 	for _, v := range s.axis.Measured {
@@ -267,7 +267,7 @@ func (s AxisScale) logTicks(most int) []Tick {
 	return some
 }
 
-// powers returns multiples of every so many powers of a base.
+// powers returns multiples of every step-th power of a base.
 func (s AxisScale) powers(base float64, multiples []float64, stride float64) (ticks []Tick) {
 	first := math.Ceil(math.Log(s.Low)/math.Log(base) - 1e-9)
 	last := math.Floor(math.Log(s.High)/math.Log(base) + 1e-9)

@@ -446,8 +446,8 @@ func (s *figureLayout) apart(x *axis) bool {
 	return true
 }
 
-// beside returns the middle of a text below a panel, as near to a place as it has room: it leaves neither the picture nor the panel by more than
-// half of the gap to the next one.
+// beside returns the middle of a text below a panel, as near to a place as it has room: it leaves neither the picture nor the panel by more
+// than half of the gap to the next one.
 func (s *figureLayout) beside(at, half float64) float64 {
 	left, right := s.plots.left+s.inset-2, s.size.right-s.plots.right-2
 	if s.columns > 1 {

@@ -324,8 +324,8 @@ type placed struct {
 const maxGuideRows = 3
 
 // placeNames puts the names of vertical guides into rows above a panel, each beside the upper end of its line, so that no name lies on
-// another one, no line goes through one, and none stands over a line that has no name, of which it would seem to be. Names that have no room
-// are left.
+// another one, no line goes through one, and none stands over a line that has no name, of which it would seem to be. Names that have no
+// room are left.
 func (s *figureLayout) placeNames(guides []Guide, x *axis) (names []placed, left []string) {
 	order := byRoom(guides)
 	wide := slices.DeleteFunc(slices.Clone(guides), func(g Guide) bool { return s.tooNarrow(g, x) })

@@ -315,7 +315,7 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 	return at, true
 }
 
-// warned draws a mark with a warning: that of its series, with an outline.
+// warned draws a mark with a warning: the mark of its series, with an outline.
 func (p *pen) warned(form shape, ink string, at point, r float64) {
 	p.shape(form, ink, at.x, at.y, r)
 	p.stroke(style{ink: "text", width: 1}, p.circle(at.x, at.y, r+2.2))

@@ -37,7 +37,7 @@ type pen struct {
 	bold    *opentype.Font
 	widths  map[letter]float64
 	letters *letters
-	keys    []string // whole names of those that have a number
+	keys    []string // whole names of series and panels that have a number
 }
 
 type letter struct {

@@ -59,7 +59,8 @@ func (p textPen) tooNarrow() []string {
 	return term.Wrapped("too narrow", p.width)
 }
 
-// withoutEveryWarning returns a figure whose marks all have a warning as one without: a note says it, and the shapes stay those of series.
+// withoutEveryWarning returns a figure whose marks all have a warning without these warnings: a note names them, and each series keeps its
+// shape.
 func withoutEveryWarning(f *Figure) *Figure {
 	marks := 0
 	for s, m := range f.All() {

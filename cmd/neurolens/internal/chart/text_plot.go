@@ -405,8 +405,8 @@ func (p textPen) panel(f *Figure, part Panel, k *key) []string {
 	return append(lines, d.framed(ticks, left)...)
 }
 
-// sideTicks returns the ticks of a y axis, and how many columns they and the axis have. Names have more of the page than numbers. Where they
-// could not be told apart there, each has a line of its own above its row.
+// sideTicks returns the ticks of a y axis, and how many columns they and the axis have. Names have more of the page than numbers. Where
+// they could not be told apart there, each has a line of its own above its row.
 func (p textPen) sideTicks(f *Figure, y AxisScale, rows int) (ticks []Tick, left int, apart bool) {
 	ticks = y.Ticks(rows/3 + 1)
 	texts := make([]string, len(ticks))

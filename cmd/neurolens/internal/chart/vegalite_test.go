@@ -132,7 +132,8 @@ func checkVegaMark(t *testing.T, name string, s Series, m Mark, r row) {
 	}
 }
 
-// TestVegaLiteHostileTexts: what steers a terminal, or would end an element of a page, stands in no specification, and is read back as it was.
+// TestVegaLiteHostileTexts: what steers a terminal, or would end an element of a page, stands in no specification, and is read back as it
+// was.
 func TestVegaLiteHostileTexts(t *testing.T) {
 	const bad = "</script><script>alert(1)</script>\x1b[2J\u202e\u009b'\"\n\\" + "]; datum"
 	f := vegaExamples()["lines"]
@@ -186,7 +187,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestVegaLiteGap: what is not known is shown as nothing, never as 0, and a line has a gap there; on a log axis what is not positive neither.
+// TestVegaLiteGap: what is not known is shown as nothing, never as 0, and a line has a gap there; on a log axis what is not positive
+// neither.
 func TestVegaLiteGap(t *testing.T) {
 	for name, want := range map[string][]string{
 		"lines":   {`"calculate": "isValid(datum.y) ? datum.y / 1e+06 : null"`, `"invalid": "break-paths-show-domains"`, `"latency (ms)"`},

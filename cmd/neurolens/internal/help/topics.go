@@ -65,7 +65,8 @@ func Command(root *cobra.Command, version string, width int) *cobra.Command {
 	return help
 }
 
-// describe gives the help command its long text. It is made when it is shown, because other commands start faster without the list of topics.
+// describe gives the help command its long text. It is made when it is shown, because other commands start faster without the list of
+// topics.
 func describe(help *cobra.Command) {
 	all, err := topics()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// firstFlags are, by command with more than twelve flags, the ten that help lists first: those that most users need.
+// firstFlags are the ten flags that help lists first, by command with more than twelve flags: the flags that most users need.
 var firstFlags = map[string][]string{
 	"bench":  {"against", "dry-run", "iterations", "max-time", "param", "prepare", "repeats", "shell", "until-conclusive", "warmup"},
 	"bisect": {"first-parent", "iterations", "log", "max-blocks", "metric", "param", "setup", "targets", "threshold", "warmup"},

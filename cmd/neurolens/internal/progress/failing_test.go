@@ -39,8 +39,8 @@ func TestFailingLines(t *testing.T) {
 	}
 }
 
-// TestForeseen: the lines before the first launch name what will be skipped, too, and the side, if another one does not have the reason. Launches
-// that will fail or be skipped are not counted as to run.
+// TestForeseen: the lines before the first launch name what will be skipped, too, and the side, if another one does not have the reason.
+// Launches that will fail or be skipped are not counted as to run.
 func TestForeseen(t *testing.T) {
 	a, b := &sweep.Point{PointID: "a"}, &sweep.Point{PointID: "b"}
 	plan := runner.Plan{Sides: make([]runner.Side, 2), Launches: []runner.Planned{

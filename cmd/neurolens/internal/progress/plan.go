@@ -105,8 +105,8 @@ func withoutAlike(t answer.Table) answer.Table {
 	return some
 }
 
-// foreknown counts the launches known to fail and the launches known to be skipped, of those that no earlier session has, and the launches of
-// points that the change under test cannot touch.
+// foreknown counts the launches known to fail and the launches known to be skipped, of those that no earlier session has, and the launches
+// of points that the change under test cannot touch.
 func foreknown(p *runner.Plan) (fail, skip, controls int) {
 	for _, planned := range p.Launches {
 		if planned.Launch.Point.Control {

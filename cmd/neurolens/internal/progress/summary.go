@@ -157,9 +157,9 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 	return own, calibration
 }
 
-// nextCommands returns what to type next: the command that goes on or measures enough, those that look at failures, and the one that
-// looks at the comparison. It names the session, for the last one need not be this: another may have begun, or one have been imported that says a
-// later time.
+// nextCommands returns what to type next: the command that goes on or measures enough, commands that show failures, and the command that
+// shows the comparison. It names the session, for the last one need not be this: another may have begun, or one have been imported that
+// says a later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	var commands []string
 	if first := cmp.Or(s.Again, s.MoreRepeats); first != "" {
@@ -213,8 +213,8 @@ func (s Summary) contrast(points []query.SessionPoint) query.Contrast {
 	return query.ContrastOf(measured)
 }
 
-// NeedsRepeats returns the repeats that give a verdict on points of which nobody said what is compared, and says that those measured are
-// too few. It is 0 if the points have enough runs or cannot be compared.
+// NeedsRepeats returns the number of repeats that give a verdict on points without a named baseline, and the sentence that the measured
+// repeats are too few. It is 0 if the points have enough runs or cannot be compared.
 func (s Summary) NeedsRepeats(points []query.SessionPoint) (repeats int, why string) {
 	least := LeastRepeats(s.Sweep)
 	if least >= judge.MinRuns || s.Result.Failure != "" || s.contrast(points).Axis == "" {

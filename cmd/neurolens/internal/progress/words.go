@@ -40,7 +40,7 @@ func planLines(p *runner.Plan) []string {
 		lines = append(lines, fmt.Sprintf("continues session %s: %s of %s are stored already (--rerun all measures them again)",
 			views.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}
-	changed, order := map[string]int{}, []string(nil) // runs by what is said of them
+	changed, order := map[string]int{}, []string(nil) // numbers of runs by line, and the lines in their order
 	for _, c := range p.Changes {
 		if c.Files != "" {
 			lines = append(lines, term.OneLine(fmt.Sprintf("changed: %s: %s to repeat (a file that git ignores does not count)", someFiles(c.Files), term.Count(c.Runs, "run"))))

@@ -180,7 +180,8 @@ func dotted(part string) string {
 	return part
 }
 
-// sharedEnds returns how many bytes of the words at a place all begin and end with, up to a seam between parts of a name: none of short words.
+// sharedEnds returns how many bytes of the words at a place all begin and end with, up to a seam between parts of a name: none of short
+// words.
 func sharedEnds(texts [][]string, place int) (head, tail int) {
 	const short = 8
 	first, least := texts[0][place], len(texts[0][place])

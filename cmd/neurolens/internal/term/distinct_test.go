@@ -88,7 +88,8 @@ func TestPointsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestRowsStack: where a page is too narrow for the numbers, or for names that can be read, rows have a line for each column. Nothing is cut.
+// TestRowsStack: where a page is too narrow for the numbers, or for names that can be read, rows have a line for each column. Nothing is
+// cut.
 func TestRowsStack(t *testing.T) {
 	v := View{
 		Columns: []Column{{Header: "BENCHMARK"}, {Header: "BASE", Right: true}, {Header: "HEAD", Right: true}, {Header: "CHANGE", Right: true, Drop: 1}, {Header: "VERDICT"}},

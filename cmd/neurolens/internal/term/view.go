@@ -115,7 +115,7 @@ func (v View) renderBelow(w io.Writer, page Page, table bool) {
 	}
 }
 
-// atLeast returns the view with columns whose texts have at least these widths, if it has so many columns.
+// atLeast returns the view with these minimum widths of its columns, if it has as many columns.
 func (v View) atLeast(texts []int) View {
 	if len(texts) == len(v.Columns) {
 		v.least = texts
@@ -160,8 +160,8 @@ func (v View) table(page Page) (header string, rows []string, stacked bool) {
 	return header, rows, false
 }
 
-// readable reports whether a page has room for the columns side by side: for the numbers, which are not cut, and on a narrow page for enough of
-// each name.
+// readable reports whether a page has room for the columns side by side: for the numbers, which are not cut, and on a narrow page for
+// enough of each name.
 func (t laid) readable(width int) bool {
 	const narrow, enough = 60, 8 // columns of the terminal
 	total := -len(Gap)

@@ -121,7 +121,7 @@ func (c Columns) Stored(forPeople bool) []string {
 	return once
 }
 
-// Of returns the columns of a page of runs that was read with those of Stored, and those that stand behind them.
+// Of returns the chosen columns of a page of runs, which has the columns of Stored and those appended to them.
 func (c Columns) Of(t answer.Table, stored int) answer.Table {
 	var out answer.Table
 	places := make([]int, len(c))

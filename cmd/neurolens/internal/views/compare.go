@@ -210,7 +210,8 @@ func allVerdicts(counts map[judge.Verdict]int, points int, noun string) string {
 // changes are the verdicts on points that changed, the worst first.
 var changes = []judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}
 
-// worst returns the name of the point with one of some verdicts that changed most, its values, the change and the interval; empty if there is none.
+// worst returns the name of the point with one of some verdicts that changed most, its values, the change and the interval; empty if there
+// is none.
 func (w Comparison) worst(verdicts []judge.Verdict) string {
 	rows := slices.DeleteFunc(slices.Clone(w.C.Rows), func(r compare.Row) bool { return r.Control || !slices.Contains(verdicts, r.Verdict) })
 	r := compare.WorstOf(rows, verdicts)

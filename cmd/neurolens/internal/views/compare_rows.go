@@ -15,8 +15,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// points makes the table of some rows, with a column for each axis in which they differ. It has no interval, P and noise if these are unknown
-// in every row.
+// points makes the table of some rows, with a column for each axis in which they differ. It has no interval, P and noise if these are
+// unknown in every row.
 func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]term.Cell) {
 	columns := append(AxisColumns(varying),
 		term.Column{Header: "BASE", Right: true}, term.Column{Header: "HEAD", Right: true}, term.Column{Header: "CHANGE", Right: true})

@@ -447,8 +447,8 @@ func TestCompareNextIsNoControl(t *testing.T) {
 	}
 }
 
-// TestDirectionOfPointsWithoutValues: a point without values, such as one that only a side has and that was skipped there, does not make it unknown which values of a metric are better; one
-// with a value of which that is not known does.
+// TestDirectionOfPointsWithoutValues: a point without values, such as one that only a side has and that was skipped there, does not make it
+// unknown which values of a metric are better; one with a value of which that is not known does.
 func TestDirectionOfPointsWithoutValues(t *testing.T) {
 	known := compare.Point{Metric: "accuracy", Better: "higher", BaseOK: true}
 	for _, c := range []struct {

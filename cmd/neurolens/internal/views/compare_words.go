@@ -243,9 +243,9 @@ func (w Comparison) inconclusiveText() string {
 // manyRuns is the number of additional runs per side from which another remedy is named.
 const manyRuns = 50
 
-// moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
-// what would do; of the others, what would settle half of those that runs can settle. If other work ran on the machine, it advises quiet instead. It names the
-// processor time only if the runs have it.
+// moreRunsText returns how many more runs per side the undecided points need. Points with few runs need at least the minimum for a verdict.
+// Of the others it gives the number that would decide half of the points that more runs can decide. If other work ran on the machine, it
+// advises to measure when it is quiet instead. It names the processor time only if the runs have it.
 func moreRunsText(open []compare.Point, processor bool) string {
 	few, busy := 0, 0
 	var more []int

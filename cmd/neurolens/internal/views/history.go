@@ -497,8 +497,8 @@ func (w History) several() term.View {
 	return w.finish(v, changes)
 }
 
-// outcomeOfAll returns the line that says how many series regressed, and the worst of them: since when, and from what to what. names are
-// those of the first series.
+// outcomeOfAll returns the line with the number of series that regressed, and the date and the values of the worst regression. names are
+// the names of the first series.
 func (w History) outcomeOfAll(series []history.Series, names []string) []string {
 	var worst changedAt
 	name, regressed, inconclusive, short, failing := "", 0, 0, 0, 0
@@ -529,7 +529,7 @@ func (w History) outcomeOfAll(series []history.Series, names []string) []string 
 	switch {
 	case short == len(series) && failing == 0 && far == nil:
 		return nil
-	case regressed == 0 && failing > 0: // those that fail come first
+	case regressed == 0 && failing > 0: // failing series come first
 		text := fmt.Sprintf("%s of %s failing: ", term.Thousands(failing), counted(len(series), "series"))
 		text += term.Short(nameOf(0, &w.H.Rows[series[0].First])) + " for " + term.Count(series[0].Failed, "session")
 		if failing > 1 {
@@ -777,8 +777,8 @@ func (w History) regressions() term.View {
 	return w.finish(v, all[:1])
 }
 
-// seriesNames names the series of changes by what they do not share, and returns the line with what they do. The names of changes of one series
-// are whole.
+// seriesNames names the series of changes by the words in which they differ, and returns a line with the words that they share. The names
+// of changes of one series are whole.
 func seriesNames(changes []changedAt) (names, above []string) {
 	subjects := make([]Subject, len(changes))
 	for i, c := range changes {

@@ -102,8 +102,8 @@ func HashText(value string) string {
 	return OrUnknown(value)
 }
 
-// hashedFiles are prefixes of facts with the hash of a file, whose name follows, and hashes are facts with the hash of something that has no
-// other name.
+// hashedFiles are prefixes of facts with the hash of a file, whose name follows, and hashes are facts with the hash of something that has
+// no other name.
 var (
 	hashedFiles = []string{"command.sha256.", "inputs.sha256.", "session.sha256."}
 	hashes      = map[string]string{

@@ -21,8 +21,8 @@ func TestOneSampleHasNoP99(t *testing.T) {
 	}
 }
 
-// TestRunPages: pages of a listing have the columns of all runs so far, and what all runs so far share stands above them. The count is that of
-// all pages.
+// TestRunPages: pages of a listing have the columns of all runs so far, and what all runs so far share stands above them. The count is that
+// of all pages.
 func TestRunPages(t *testing.T) {
 	t.Parallel()
 	run := func(batch int64, metric string, params map[string]string) query.ListedRun {

@@ -110,8 +110,8 @@ func notCompared(reference string, err error) string {
 	return term.OneLine("not compared with " + reference + ": " + strings.TrimPrefix(err.Error(), "compare: "))
 }
 
-// sentences say of each point who won, by how much, and how sure that is: first those that changed. Points that cannot be compared for
-// the same reason share a line.
+// sentences returns a line for each point with the winner, the change and its interval, changed points first. Points that cannot be
+// compared for the same reason share a line.
 func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { // the table says why
 		return r.Estimates == nil && (r.Base == nil || r.Base.Runs == 0) && (r.Head == nil || r.Head.Runs == 0)
@@ -261,8 +261,8 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 	return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %s%s", most, s.taking(most), which, rest), most
 }
 
-// EnoughRepeats is the number of repeats that is suggested where there are too few for a verdict: the runs of so many blocks are compared
-// within the blocks.
+// EnoughRepeats is the suggested number of repeats where there are too few for a verdict. From this number of blocks on, runs are compared
+// within blocks.
 const EnoughRepeats = judge.MinBlocks
 
 // warnLoad is the warning of a run that began while more wanted to run than the machine has processors.

@@ -118,8 +118,8 @@ func TestSentences(t *testing.T) {
 	say("b is faster than a: latency −50.0 % (−60.0 % to −40.0 %), by the means of the runs: means of iterations against single iterations", means)
 }
 
-// TestRepeatsTakeTime: advice on repeats names the time that they take, and never fewer repeats than the sweep asks for. There is none if the
-// repeats take hours, or if other work ran on the machine.
+// TestRepeatsTakeTime: advice on repeats names the time that they take, and never fewer repeats than the sweep asks for. There is none if
+// the repeats take hours, or if other work ran on the machine.
 func TestRepeatsTakeTime(t *testing.T) {
 	t.Parallel()
 	open := compared(judge.Inconclusive, .05, -.02, .12) // of 5 runs

@@ -132,7 +132,7 @@ func (n Notes) EveryPoint(word, meaning string) { n.Add(word, everyPoint+meaning
 // Lines explain each word once, with the first reason where there are several, and end with an empty line. Several words of warning share a
 // line, and help explains them.
 func (n Notes) Lines() []string {
-	var rows, explained [][2]string // explained are those of words of warning
+	var rows, explained [][2]string // explained are the rows about words of warning
 	var words []string
 	for _, word := range slices.Sorted(maps.Keys(n)) {
 		meaning := n[word][0]
