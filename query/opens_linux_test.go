@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
@@ -12,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // TestOpens counts how often a question opens a file of runs. Opening one, and reading its footer, is what a live file costs.
@@ -56,5 +58,34 @@ func TestOpens(t *testing.T) {
 		if got := slices.Max(slices.Collect(maps.Values(opens))); got > question.most || len(opens) != len(runs) {
 			t.Errorf("%s: opens %d files of %d runs up to %d times, want at most %d", name, len(opens), len(runs), got, question.most)
 		}
+	}
+}
+
+// TestOpensOfPack: a session among many sealed files is found in the pack that has their runs, not file by file.
+func TestOpensOfPack(t *testing.T) {
+	t.Parallel()
+	n := 0
+	store := querytest.NewStore(t)
+	var runs []schema.Run
+	var files []schema.SealedFile
+	for session := range 70 {
+		own := querytest.RunsOf(&n, session, nil, 0, .01)
+		runs, files = append(runs, own...), append(files, querytest.Seal(t, store, own...))
+	}
+	querytest.Pack(t, store, files, runs...)
+	opens := querytest.Opens(t, store, func() {
+		list, err := querytest.Open(t, store).List(t.Context(), query.ListRequest{Filter: "session=last"})
+		if err != nil || len(list.Runs) != 2 {
+			t.Errorf("%d runs, %v", len(list.Runs), err)
+		}
+	})
+	sealed := 0
+	for path := range opens {
+		if strings.HasPrefix(path, schema.RunsDir) {
+			sealed++
+		}
+	}
+	if sealed > 2 {
+		t.Errorf("opens %d of %d sealed files", sealed, len(files))
 	}
 }

@@ -62,7 +62,7 @@ func (r *Reader) withoutDuckDB(ctx context.Context, sel Selection, n int) (found
 // matchingDirect reads columns, and the columns of the condition, of the runs that match a selection, without DuckDB. ok is false if DuckDB
 // is needed or would be faster.
 func (r *Reader) matchingDirect(sel Selection, columns []*schema.Column) (t answer.Table, ok bool, err error) {
-	if sel.OnlySQL || len(sel.Src.sealed) > fewFiles {
+	if sel.OnlySQL {
 		return t, false, nil
 	}
 	t, ok, err = sel.Src.direct(nil, WithColumns(WithRunID(sel.Columns), columns))
@@ -132,9 +132,6 @@ func nullsLast[T any](a, b any, compare func(a, b T) int) int {
 // directTexts returns the different texts of a column for which is holds, in descending order, without DuckDB. ok is false if DuckDB would
 // be faster.
 func (r *Reader) directTexts(column string, is func(text string) bool) (texts []string, ok bool, err error) {
-	if len(r.Src.sealed) > fewFiles {
-		return nil, false, nil
-	}
 	t, ok, err := r.Src.direct(nil, WithRunID([]*schema.Column{schema.RunColumn(column)}))
 	at := t.Index(column)
 	for _, row := range t.Rows {
@@ -154,7 +151,8 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if len(s.sealed) == 0 { // Sources.Parts leaves sealed empty
 		lists[1] = s.Read
 	}
-	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.TagsSQL != "" || len(s.duplicates) > 0 || s.loaded {
+	packed := ids == nil && len(s.sealed) > fewFiles // a pack has the runs of many files
+	if packed || !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.TagsSQL != "" || len(s.duplicates) > 0 || s.loaded {
 		return answer.Table{}, false, nil
 	}
 	var files []directFile
