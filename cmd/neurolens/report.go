@@ -104,8 +104,8 @@ and field.`,
 				}
 				a.reportNotNumbers(notNumbers)
 				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
-				m := report.Maker{Reader: a.display(), By: "neurolens " + version}
-				if r.Selection.Sessions == 1 && len(r.Comparisons) == 0 {
+				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs}
+				if m.Others && r.Selection.Sessions == 1 && len(r.Comparisons) == 0 {
 					if m.Sessions, m.Past, err = past(cmd.Context(), db, r); err != nil {
 						return err
 					}
@@ -131,18 +131,24 @@ and field.`,
 	return cmd
 }
 
-// past returns the number of sessions of the store with points of a report, and a sentence about their history. found is empty if the
-// history would take long.
+// past returns the number of sessions with the points of a report, 0 if it is unknown, and a sentence about their history. They are unknown
+// if the history would take long beside the report: for many points, and in a large store.
 func past(ctx context.Context, db *query.DB, r *summary.Report) (sessions int, found string, err error) {
-	const most = 50 // a session that has the first points usually has the others
-	ids := term.Texts(r.Points[:min(len(r.Points), most)], func(p summary.Point) string { return string(p.PointID) })
-	req := history.Request{Filter: "point_id=" + strings.Join(ids, ","), Outline: true}
-	if sessions, err = sessionsOf(ctx, db, req.Filter); err != nil || sessions < history.MinSessions || len(r.Points) > most {
-		return sessions, "", err
+	const most, large = 50, 20_000
+	if len(r.Points) > most || r.Stored() > large {
+		return 0, "", nil
 	}
+	ids := term.Texts(r.Points, func(p summary.Point) string { return string(p.PointID) })
+	req := history.Request{Filter: "point_id=" + strings.Join(ids, ","), Outline: true}
 	h, err := history.Read(ctx, db.WithoutWarnings(), req)
 	if _, is := errors.AsType[*history.NoOrderError](err); is {
-		return sessions, "", nil
+		return 0, "", nil
 	}
-	return sessions, views.History{H: &h, Req: req}.Outcome(), err
+	for _, s := range h.Series {
+		sessions = max(sessions, s.Sessions)
+	}
+	if sessions >= history.MinSessions {
+		found = views.History{H: &h, Req: req}.Outcome()
+	}
+	return sessions, found, err
 }

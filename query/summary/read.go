@@ -43,7 +43,9 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 		if err := s.LoadLive(ctx); err != nil {
 			return err
 		}
-		return r.read(ctx, s)
+		err := r.read(ctx, s)
+		r.report.stored = s.Src.RunsByName
+		return err
 	})
 	if err != nil {
 		return nil, nil, err

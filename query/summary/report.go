@@ -32,7 +32,12 @@ type Report struct {
 	Findings    []Finding     `json:"findings" doc:"remarks on the numbers above, each found by a rule"`
 	Pairs       []Pair        `json:"pairs" doc:"each point with its baseline, comparison by comparison"`
 	Points      []Point       `json:"points" doc:"every point, group by group; points that differ only in their variant are next to each other"`
+
+	stored int // see Stored
 }
+
+// Stored returns the number of runs in the stores by the names of their files, including removed runs.
+func (r *Report) Stored() int { return r.stored }
 
 // Selection describes the runs of a report.
 type Selection struct {

@@ -377,18 +377,21 @@ func whyUndecided(c *summary.Comparison) string {
 	return " (" + views.ReasonText(most) + ")"
 }
 
-// oneOfSessions returns the sentence that a report covers one of several sessions with the same points, with a command that covers all.
+// oneOfSessions returns the sentence that a report covers one of several sessions, with a command that covers others.
 func (m Maker) oneOfSessions(d *Document) []Answer {
-	if d.Selection.Sessions != 1 || m.Sessions < 2 {
+	const alone = "Not compared with other sessions: "
+	switch {
+	case d.Selection.Sessions != 1 || !m.Others:
 		return nil
-	}
-	if m.Sessions < history.MinSessions {
-		return []Answer{{Text: fmt.Sprintf("Not compared with other sessions: %s have these points.", term.Thousands(m.Sessions)), Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
-	}
-	if m.Past != "" {
+	case m.Past != "":
 		return []Answer{{Text: fmt.Sprintf("Over the %s sessions with these points: %s.", term.Thousands(m.Sessions), m.Past), Command: m.command("report", "--all")}}
+	case m.Sessions > 1:
+		text := fmt.Sprintf("%s%s have these points.", alone, term.Thousands(m.Sessions))
+		return []Answer{{Text: text, Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
+	case m.Sessions == 0:
+		return []Answer{{Text: alone + "report --all looks at all of the store, as history does.", Command: m.command("report", "--all")}}
 	}
-	return []Answer{{Text: fmt.Sprintf("Not compared with other sessions: %s have these points, and report --all looks at them, as history does.", term.Thousands(m.Sessions)), Command: m.command("report", "--all")}}
+	return nil
 }
 
 // nothingCompared says why a report has no answer, and what would give one.

@@ -188,11 +188,11 @@ func TestOneOfSessions(t *testing.T) {
 	r := many(2)
 	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 1
 	for sessions, want := range map[int][2]string{
-		40: {"Not compared with other sessions: 40 have these points, and report --all looks at them, as history does.", "neurolens report --all"},
-		3:  {"Not compared with other sessions: 3 have these points.", "neurolens compare session=last~1 session=last"},
-		1:  {"Nothing is compared here: one point in one session.", "neurolens ls"},
+		0: {"Not compared with other sessions: report --all looks at all of the store, as history does.", "neurolens report --all"},
+		3: {"Not compared with other sessions: 3 have these points.", "neurolens compare session=last~1 session=last"},
+		1: {"Nothing is compared here: one point in one session.", "neurolens ls"},
 	} {
-		got := Maker{Sessions: sessions}.Document(r).Answer
+		got := Maker{Others: true, Sessions: sessions}.Document(r).Answer
 		if len(got) != 1 || got[0].Text != want[0] || !strings.HasPrefix(got[0].Command, want[1]) {
 			t.Errorf("%d: %+v", sessions, got)
 		}
@@ -203,7 +203,7 @@ func TestOneOfSessions(t *testing.T) {
 func TestPast(t *testing.T) {
 	r := many(2)
 	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 2
-	got := Maker{Sessions: 40, Past: "1 of 2 series regressed"}.Document(r).Answer
+	got := Maker{Others: true, Sessions: 40, Past: "1 of 2 series regressed"}.Document(r).Answer
 	if len(got) != 2 || got[0].Text != "Over the 40 sessions with these points: 1 of 2 series regressed." || !strings.HasPrefix(got[1].Text, "No setting is called best") {
 		t.Errorf("%+v", got)
 	}

@@ -72,6 +72,7 @@ type Maker struct {
 	Reader views.Display
 	By     string // the program and its version
 
+	Others   bool   // the stores have other runs
 	Sessions int    // sessions of the store with points of the report; 0: unknown
 	Past     string // what the history of these points found; empty: unknown
 }
