@@ -33,6 +33,7 @@ func TestArrowPipe(t *testing.T) {
 		{Name: "unit", Kind: schema.KindString},
 		{Name: "i", Kind: schema.KindInt},
 		{Name: "value", Kind: schema.KindReal},
+		{Name: "at_ns", Kind: schema.KindInt},
 	}
 	tables := []struct {
 		name    string

@@ -172,7 +172,7 @@ func TestEmptyStore(t *testing.T) {
 	if p := querytest.Pages(t, db, query.ListRequest{}); len(p.Rows) != 0 || len(p.Columns) != len(schema.Runs.Columns) {
 		t.Errorf("Pages: %d rows of %d columns", len(p.Rows), len(p.Columns))
 	}
-	for table, want := range map[string]int{"runs": 84, "samples": 30, "samples_long": 5, "ops": 10} {
+	for table, want := range map[string]int{"runs": 84, "samples": 30, "samples_long": 6, "ops": 10} {
 		r := valuetest.Must(sql.Select(ctx, db, "SELECT * FROM "+table))
 		valuetest.Equal(t, len(r.Rows), 0, table)
 		valuetest.Equal(t, len(r.Columns), want, table)

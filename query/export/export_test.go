@@ -142,7 +142,7 @@ func TestExportStdout(t *testing.T) {
 	if err := json.Unmarshal([]byte(write(export.JSONL, "samples")), &row); err != nil || fmt.Sprint(row["values"]) != "[1.5 <nil> <nil>]" {
 		t.Errorf("got %v, %v", row["values"], err)
 	}
-	if got := write(export.CSV, "samples_long"); !strings.HasSuffix(got, ",0,1.5\n"+odd.RunID+",loss,ratio,1,nan\n"+odd.RunID+",loss,ratio,2,-inf\n") {
+	if got := write(export.CSV, "samples_long"); !strings.HasSuffix(got, ",0,1.5,\n"+odd.RunID+",loss,ratio,1,nan,\n"+odd.RunID+",loss,ratio,2,-inf,\n") {
 		t.Errorf("got %s", got)
 	}
 	if got := write(export.Parquet, "ops"); !strings.HasPrefix(got, "PAR1") || !strings.HasSuffix(got, "PAR1") {

@@ -154,6 +154,7 @@ func viewColumns(table string) []*schema.Column {
 			{Name: "unit", Kind: schema.KindString},
 			{Name: "i", Kind: schema.KindInt},
 			{Name: "value", Kind: schema.KindReal, Unit: schema.UnitOfRow},
+			{Name: "at_ns", Kind: schema.KindInt, Unit: "ns"},
 		}
 	default:
 		return schema.Ops.Columns

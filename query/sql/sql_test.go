@@ -28,6 +28,7 @@ func TestSQL(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"SELECT batch_size, count(*) AS n, median(p50) FROM runs WHERE suite = 'quick start' GROUP BY ALL ORDER BY ALL", "[[1 1 100010] [2 1 100020] [4 1 100030] [8 1 100040] [16 1 100050]]"},
 		{"SELECT i, value FROM samples_long WHERE run_id = '" + runs[0].RunID + "' ORDER BY i", "[[0 100000] [1 100010] [2 100020] [3 101000] [4 100005]]"},
+		{"SELECT count(*), count(at_ns) FROM samples_long WHERE run_id = '" + runs[0].RunID + "'", "[[5 0]]"},
 		{`SELECT metric, "values" FROM samples WHERE metric = 'loss'`, "[[loss [0.5 -1]]]"},
 		{`SELECT tick, ticks, values FROM samples WHERE metric = 'peak_memory'`, "[[1 [52428800] [5.24288e+07]]]"},
 		{"SELECT name, counters, kernels FROM ops", "[[MatMul map[dram:1.5] [k1]]]"},
@@ -159,7 +160,7 @@ func TestSQLUnits(t *testing.T) {
 		{"WITH x(measure_ns) AS (SELECT 1) SELECT measure_ns FROM x", ""},
 		{"SELECT measure_ns FROM (VALUES (1)) AS x(measure_ns)", ""},
 		{"SELECT measure_ns FROM runs UNION ALL SELECT 1", ""},
-		{"SELECT * EXCLUDE (run_id, metric) FROM samples_long", "||of the row"},
+		{"SELECT * EXCLUDE (run_id, metric) FROM samples_long", "||of the row|ns"},
 		{"SELECT start_ns, duration_ns FROM ops", "ns|ns"},
 		{"SELECT r.unit, r.p50 FROM runs r JOIN samples s USING (run_id)", "|of the row"},
 		{"SELECT s.unit, r.p50, s.p99, r.measure_ns FROM runs r JOIN samples s USING (run_id)", "||of the row|ns"},

@@ -319,7 +319,7 @@ func (w *sparkWriter) views() {
 			" FROM (SELECT run_id, explode(`" + t.Name + "`) AS part FROM " + unsealed(t.Name) + ") WHERE part.`" + key + "` IS NOT NULL)" + removed
 	}
 	w.view("samples", "SELECT "+sparkColumns(schema.Samples.Columns, "", nil)+", CASE WHEN ticks IS NOT NULL THEN transform(ticks, t -> t * tick) ELSE reals END AS `values` FROM "+nested(schema.Samples))
-	w.view("samples_long", "SELECT run_id, metric, unit, CAST(i AS BIGINT) AS i, value FROM samples LATERAL VIEW posexplode(`values`) AS i, value")
+	w.view("samples_long", "SELECT run_id, metric, unit, CAST(i AS BIGINT) AS i, value, get(at_ns, i) AS at_ns FROM samples LATERAL VIEW posexplode(`values`) AS i, value")
 	w.view("ops", "SELECT "+sparkColumns(schema.Ops.Columns, "", nil)+" FROM "+nested(schema.Ops))
 	w.line(`CREATE OR REPLACE TEMPORARY FUNCTION num(x STRING) RETURNS DOUBLE RETURN CASE WHEN x RLIKE %s AND abs(try_cast(x AS DOUBLE)) < double('Infinity') THEN try_cast(x AS DOUBLE) END;`,
 		sparkLiteral(`\A`+duck.NumberPattern+`\z`))
@@ -404,7 +404,7 @@ func (w *trinoWriter) views() {
 		return "f." + duck.Identifier(c.Name)
 	})+" FROM neurolens_runs_files AS f LEFT JOIN neurolens_tags AS g ON g.run_id = f.run_id LEFT JOIN neurolens_lost AS l ON l.run_id = f.run_id WHERE "+kept)
 	w.view("samples", "SELECT "+scan.ColumnNames(schema.Samples.Columns)+`, CASE WHEN ticks IS NOT NULL THEN transform(ticks, t -> t * tick) ELSE reals END AS "values" FROM neurolens_samples_files AS f WHERE `+kept+whole)
-	w.view("samples_long", `SELECT run_id, metric, unit, i - 1 AS i, "value" FROM samples CROSS JOIN UNNEST("values") WITH ORDINALITY AS u ("value", i)`)
+	w.view("samples_long", `SELECT run_id, metric, unit, i - 1 AS i, "value", u.at_ns FROM samples CROSS JOIN UNNEST("values", samples.at_ns) WITH ORDINALITY AS u ("value", at_ns, i)`)
 	w.view("ops", "SELECT "+scan.ColumnNames(schema.Ops.Columns)+" FROM neurolens_ops_files AS f WHERE "+kept+whole)
 }
 

@@ -134,9 +134,10 @@ func (s *Sources) SamplesSQL(where string) string {
 		s.Nested(schema.Samples, where)
 }
 
-// SamplesLongSQL returns a SELECT with one row per sample; i counts from 0 in the order in which they were taken.
+// SamplesLongSQL returns a SELECT with one row per sample; i counts from 0 in the order in which they were taken. at_ns is NULL where a
+// metric has no times.
 func SamplesLongSQL(samples string) string {
-	return `SELECT run_id, metric, unit, unnest(range(len("values"))) AS i, unnest("values") AS "value" FROM ` + samples
+	return `SELECT run_id, metric, unit, unnest(range(len("values"))) AS i, unnest("values") AS "value", unnest(at_ns) AS at_ns FROM ` + samples
 }
 
 // OpsSQL returns a SELECT with one row per operator of a profiled run, where a condition on run_id holds.
