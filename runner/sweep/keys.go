@@ -508,8 +508,8 @@ var keysOfRuns = []Key{
 		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file. {tool: ort, timeout: 1m} sets a deadline. nsys and ncu are not run by this version: one pass of each benchmark is stored as unsupported.",
 	},
 	{
-		Name: "telemetry", Value: Value{Kind: Object, Keys: keysOfTelemetry}, Stored: true, text: telemetryText,
-		Doc: "Readings of the device to take while a run measures. This version stores the request and takes none.",
+		Name: "telemetry", Value: eitherOf(oneOf(telemetryOff), Value{Kind: Object, Keys: keysOfTelemetry}), Default: telemetryOff, Stored: true, text: telemetryText,
+		Doc: "Readings of clocks, power, utilisation and so on while a run measures: {hz: 10}, ten a second.",
 	},
 	{
 		Name: "work", Value: Value{Kind: Object, Keys: keysOfAmounts}, Stored: true, text: workText,

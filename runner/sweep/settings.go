@@ -619,36 +619,49 @@ func commonThresholds(sections []*section) map[string]string {
 	return common
 }
 
-// Telemetry are readings of the device that a sweep asks for.
+// Telemetry are the readings of a machine that a sweep asks for.
 type Telemetry struct {
-	Energy bool    `json:"energy,omitempty"` // of each iteration
-	Hz     float64 `json:"hz,omitempty"`     // readings a second, above 0; 0: not set
+	Hz     float64 `json:"hz"`     // readings a second, above 0
+	Energy bool    `json:"energy"` // whether the energy of an iteration is computed
 }
 
-// maxHz is more often than any device has a new reading.
-const maxHz = 1000
+// Readings a second: if the sweep does not say, and at most, which is more often than any device has a new reading.
+const (
+	defaultHz = 10
+	maxHz     = 1000
+)
 
 // keysOfTelemetry are the keys of telemetry.
 var keysOfTelemetry = []Key{
-	{Name: "hz", Value: Value{Kind: Number, Max: maxHz}, Doc: "Readings a second."},
-	{Name: "energy", Value: switchValue, Default: "false", Doc: "Compute the energy of an iteration from them."},
+	{Name: "hz", Value: Value{Kind: Number, Max: maxHz}, Default: "10", Doc: "Readings a second."},
+	{Name: "energy", Value: switchValue, Default: "true", Doc: "Compute the energy of an iteration."},
 }
+
+// telemetryOff is the word for no readings.
+const telemetryOff = "off"
 
 // readTelemetry reads the key telemetry.
 func (s *settings) readTelemetry(_ *document, f field) {
+	if s.point.Telemetry = nil; f.Kind == yaml.ScalarNode && f.Value == telemetryOff {
+		return
+	}
+	if f.Kind != yaml.MappingNode {
+		panic(f.want("off or a map with hz"))
+	}
 	values := f.known("telemetry.", keyNames(keysOfTelemetry))
-	s.point.Telemetry = &Telemetry{}
+	t := Telemetry{Hz: defaultHz, Energy: true}
 	if hz := values["hz"]; hz.given() {
-		if schema.Catch(func() { s.point.Telemetry.Hz = toFloat(hz.positive()) }) != nil || s.point.Telemetry.Hz > maxHz {
+		if schema.Catch(func() { t.Hz = toFloat(hz.positive()) }) != nil || t.Hz > maxHz {
 			panic(hz.errorf("want a number above 0 and at most %d, got %s", maxHz, hz.got()))
 		}
 	}
 	if energy := values["energy"]; energy.given() {
-		s.point.Telemetry.Energy = energy.boolean()
+		t.Energy = energy.boolean()
 	}
+	s.point.Telemetry = &t
 }
 
-// telemetryText returns the key telemetry as JSON; empty where it is not given.
+// telemetryText returns the key telemetry as JSON; empty where no readings are taken.
 func telemetryText(p *Point) string {
 	if p.Telemetry == nil {
 		return ""

@@ -120,7 +120,7 @@ type Point struct {
 	// ProfileTimeouts are the deadlines for passes that have their own, by profiler, with the multiplier applied; nil: none.
 	ProfileTimeouts map[string]time.Duration
 
-	Telemetry *Telemetry // requested readings; nil: none
+	Telemetry *Telemetry // readings while a run measures; nil: none
 
 	// How long it runs, and how often.
 	Repeats    int      // runs; more may follow: see Sweep.MaxRepeats; points of one block have the same number
