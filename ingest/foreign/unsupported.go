@@ -12,6 +12,7 @@ type unsupportedFormat struct {
 	name    string
 	members []string       // JSON paths, which the file must all have
 	text    *regexp.Regexp // matches the beginning of a file that is not JSON
+	file    *regexp.Regexp // matches the name of a file whose content is binary
 	instead string         // supported output of the tool; empty if there is none
 	how     string         // how its values are stored all the same; convert if empty
 }
@@ -58,6 +59,9 @@ var unsupportedFormats = []unsupportedFormat{
 	{name: "nvidia-smi's CSV", text: regexp.MustCompile(`^(?:.*, ?)?(?:utilization|power|temperature|memory|clocks(?:\.\w+)?|fan)\.[a-z_.]+(?: \[[^\]\n]+\])?(?:,|\r?\n)`), how: table},
 	{name: "nvidia-smi dmon", text: regexp.MustCompile(`(?m)^# ?(?:Date +Time +)?gpu +(?:pid|pwr|sm|fb|gtemp|mclk)\b`), instead: "the CSV of nvidia-smi --query-gpu=... --format=csv with --from csv --map FILE"},
 	{name: "dcgmi dmon", text: regexp.MustCompile(`(?m)^# ?Entity +[A-Z]{2,}`)},
+	{name: "a report of Nsight Systems", file: regexp.MustCompile(`\.(?:nsys-rep|qdrep)$`), how: "export it with nsys export --type sqlite FILE, and ingest the file that this writes"},
+	{name: "a recording of Nsight Systems that was never made into a report", file: regexp.MustCompile(`\.qdstrm$`), how: "open it in nsys-ui, which makes a report, and export that with nsys export --type sqlite FILE"},
+	{name: "a report of Nsight Compute", file: regexp.MustCompile(`\.ncu-rep$`), how: "print it with ncu --import FILE --csv --page raw, and ingest what this prints"},
 	{name: "HPL", text: regexp.MustCompile(`(?m)^HPLinpack \d|^T/V +N +NB +P +Q +Time +Gflops`)},
 	{name: "OSU Micro-Benchmarks", text: regexp.MustCompile(`(?m)^# OSU (?:MPI|NCCL|RCCL|OpenSHMEM|UPC)`)},
 	{name: "a table of TorchInductor's benchmarks", text: regexp.MustCompile(`^dev,name,batch_size,`), how: table},
@@ -91,7 +95,7 @@ func looksLike(formats []Format, head *Head) string {
 		}
 	}
 	for _, c := range unsupportedFormats {
-		if len(c.members) > 0 && head.Has(c.members...) || c.text != nil && head.Matches(c.text) {
+		if len(c.members) > 0 && head.Has(c.members...) || c.text != nil && head.Matches(c.text) || c.file != nil && c.file.MatchString(head.Name) {
 			return c.hint()
 		}
 	}

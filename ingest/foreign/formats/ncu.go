@@ -333,7 +333,11 @@ func (k *ncuKernel) add(v ncuValue) {
 		if before == v.text { // the same, in another section
 			return
 		}
-		name = snake(v.section) + "/" + name
+		if v.section == "" { // a raw page has none, but a name of its own for each of two clocks
+			name = foreign.MetricName(v.name)
+		} else {
+			name = snake(v.section) + "/" + name
+		}
 		if _, ok := k.seen[name]; ok {
 			return
 		}
@@ -445,12 +449,8 @@ func (k *ncuKernel) run() schema.Run {
 			}
 			metric = series.Metric(m.name, schema.LevelIteration)
 		}
-		switch {
-		case metric.Better != "":
-		case ncuHigher.MatchString(m.name):
-			metric.Better = schema.BetterHigher
-		case ncuLower.MatchString(m.name):
-			metric.Better = schema.BetterLower
+		if metric.Better == "" {
+			metric.Better = ncuBetter(m.name)
 		}
 		foreign.Add(&r, metric, m.given)
 	}
@@ -499,11 +499,26 @@ func snake(title string) string {
 	return foreign.MetricName(strings.Trim(notWord.ReplaceAllString(strings.ToLower(title), "_"), "_"))
 }
 
-// Metrics with a known direction, by words in their names.
+// Words in the names of metrics that tell their directions. The first that matches decides: cycles per instruction are a time, whatever
+// else the name says, and cycles per second a clock.
 var (
-	ncuHigher = regexp.MustCompile(`throughput|bandwidth|frequency|occupancy|hit_rate|pct_of_peak|ipc|eligible|active_warps|busy|issued|bytes.*per_second`)
-	ncuLower  = regexp.MustCompile(`cycles|duration|stall|conflict|spill|latency`)
+	ncuTime   = regexp.MustCompile(`cycles_per_|no_eligible|duration|stall|conflict|spill|latency`)
+	ncuHigher = regexp.MustCompile(`throughput|bandwidth|frequency|occupancy|hit_rate|pct_of_peak|ipc|eligible|active_warps|busy|issued_warp|(?:bytes|cycles).*per_second`)
+	ncuCycles = regexp.MustCompile(`cycles`)
 )
+
+// ncuBetter returns the direction of a metric; empty where its name does not tell it.
+func ncuBetter(name string) schema.Better {
+	switch {
+	case ncuTime.MatchString(name):
+		return schema.BetterLower
+	case ncuHigher.MatchString(name):
+		return schema.BetterHigher
+	case ncuCycles.MatchString(name):
+		return schema.BetterLower
+	}
+	return ""
+}
 
 var (
 	thousands = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)

@@ -125,7 +125,10 @@ func (n *nsysReport) runs(env *nsysTarget) error {
 	}
 	seen := map[string]int{}
 	for _, p := range processes {
-		r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: p.name, Backend: "cuda", Ops: p.ops.list(0)}
+		r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: p.name, Ops: p.ops.list(0)}
+		if p.usedCUDA() {
+			r.Backend = "cuda"
+		}
 		addDeviceTimes(&r, p.kernels, p.moved)
 		if env.epoch > 0 {
 			foreign.SetStart(&r, time.Unix(0, env.epoch), schema.TimeFile)
@@ -141,6 +144,16 @@ func (n *nsysReport) runs(env *nsysTarget) error {
 		}
 	}
 	return nil
+}
+
+// usedCUDA reports whether the process called CUDA. A trace of ranges alone says nothing about a backend.
+func (p *nsysProcess) usedCUDA() bool {
+	for _, t := range p.ops.all {
+		if t.kind != "nvtx" {
+			return true
+		}
+	}
+	return false
 }
 
 // devices returns the devices on which the operators of a process ran.
@@ -437,7 +450,10 @@ func (t *nsysTarget) read(n *nsysReport) error {
 func (t *nsysTarget) set(r *schema.Run, devices []int64) {
 	e := &r.Env
 	e.Hostname, e.OS, e.OSKernel = t.facts["Hostname"], t.facts["OsDescription"], t.facts["SoftwareReleaseVersion"]
-	e.CPUModel, e.DriverVersion = t.facts["CpuDescription"], t.facts["NvDriverVersion"]
+	e.CPUModel = t.facts["CpuDescription"]
+	if version := t.facts["NvDriverVersion"]; version != "0" { // a machine without a driver
+		e.DriverVersion = version
+	}
 	e.Machine, e.CUDAVersion = e.Hostname, cudaVersion(foreign.Number(t.facts["CudaDriverVersion"]))
 	if cores, err := strconv.ParseInt(t.facts["CpuCores"], 10, 64); err == nil && cores > 0 {
 		e.CPUCount = &cores

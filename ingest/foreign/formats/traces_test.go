@@ -17,6 +17,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // readTrace reads a file that is to be of one format.
@@ -329,5 +330,70 @@ func TestNCUProcesses(t *testing.T) {
 	}
 	if got := runs[0].Metric("latency").Ticks; len(got) != 2 || got[1] != 11000 {
 		t.Errorf("latencies are %v", got)
+	}
+}
+
+// TestNCURawPage: a raw page has several clocks, which only their own names tell apart. Units stand below the header.
+func TestNCURawPage(t *testing.T) {
+	const page = `"ID","Process ID","Process Name","Host Name","Kernel Name","Block Size","Grid Size","Device","CC",` +
+		`"gpc__cycles_elapsed.avg.per_second","gpu__time_duration.sum","smsp__cycles_elapsed.avg.per_second"` + "\n" +
+		`"","","","","","","","","","cycle/nsecond","nsecond","cycle/nsecond"` + "\n" +
+		`"0","12","app","127.0.0.1","k(int)","(1, 1, 1)","(1, 1, 1)","0","8.6","1.05","1000","1.06"` + "\n" +
+		`"1","12","app","127.0.0.1","k(int)","(1, 1, 1)","(1, 1, 1)","0","8.6","1.07","1002","1.07"` + "\n"
+	report, runs, err := readTrace(t, "raw.csv", []byte(page))
+	if err != nil || len(runs) != 1 || report.Refused != 0 {
+		t.Fatalf("%d runs, refused %v, %v", len(runs), report.Refusals, err)
+	}
+	for name, want := range map[string][]float64{
+		"latency": {1000, 1002}, "clock_sm": {1050, 1070}, "smsp__cycles_elapsed.avg.per_second": {1060},
+	} {
+		m := runs[0].Metric(name)
+		if m == nil {
+			t.Errorf("no metric %s", name)
+			continue
+		}
+		valuetest.DeepEqual(t, m.Values(), want, name)
+	}
+}
+
+func TestNCUBetter(t *testing.T) {
+	for name, want := range map[string]schema.Better{
+		"warp_cycles_per_issued_instruction":                         schema.BetterLower,
+		"warp_cycles_per_executed_instruction":                       schema.BetterLower,
+		"no_eligible":                                                schema.BetterLower,
+		"eligible_warps_per_scheduler":                               schema.BetterHigher,
+		"issued_warp_per_scheduler":                                  schema.BetterHigher,
+		"issued_ipc_active":                                          schema.BetterHigher,
+		"issued_instructions":                                        "",
+		"sm__cycles_elapsed.avg.per_second":                          schema.BetterHigher,
+		"sm__cycles_elapsed.max":                                     schema.BetterLower,
+		"dram__bytes_read.sum.per_second":                            schema.BetterHigher,
+		"sm__throughput.avg.pct_of_peak_sustained_elapsed":           schema.BetterHigher,
+		"smsp__average_warps_issue_stalled_barrier_per_issue_active": schema.BetterLower,
+		"l1tex__data_bank_conflicts_pipe_lsu.sum":                    schema.BetterLower,
+		"dram__bytes_read.sum":                                       "",
+	} {
+		valuetest.DeepEqual(t, ncuBetter(name), want, name)
+	}
+}
+
+// TestNsysWithoutCUDA: a trace of ranges alone, of a machine without a driver, names neither a backend nor a driver.
+func TestNsysWithoutCUDA(t *testing.T) {
+	for _, c := range []struct{ events, backend string }{
+		{"", ""},
+		{`INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (15, 18, 16777217, 1)`, "cuda"},
+	} {
+		_, runs, err := readTrace(t, "report.sqlite", made(t, exported,
+			`CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)`, `INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('NvDriverVersion', '0')`,
+			`CREATE TABLE StringIds (id INTEGER, value TEXT)`, `INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel')`,
+			`CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, "end" INTEGER, globalTid INTEGER, nameId INTEGER)`,
+			`CREATE TABLE NVTX_EVENTS (start INTEGER, "end" INTEGER, globalTid INTEGER, text TEXT, textId INTEGER)`,
+			`INSERT INTO NVTX_EVENTS VALUES (10, 20, 16777217, 'iteration', NULL)`, c.events))
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%d runs, %v", len(runs), err)
+		}
+		if r := runs[0]; r.Backend != c.backend || r.Env.DriverVersion != "" {
+			t.Errorf("backend %q, driver %q, want %q and none", r.Backend, r.Env.DriverVersion, c.backend)
+		}
 	}
 }

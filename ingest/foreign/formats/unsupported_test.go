@@ -60,6 +60,9 @@ func TestUnsupported(t *testing.T) {
 		{"own.jsonl", "{\"a\": 1, \"t\": 2}\n{\"a\": 2, \"t\": 3}\n", "its JSON lines match no known format; ingest --guess FILE drafts a mapping for them, and --json-schema describes lines that need none"},
 		{"one.jsonl", "{\"a\": 1, \"t\": 2}\n", "ingest --guess FILE"},
 		{"notes.txt", "nothing\n", "its text matches no known format; see ingest --list-formats"},
+		{"a.nsys-rep", "NSYS\x01\x00[1] {\"a\": 1}", "a report of Nsight Systems, which is not supported; export it with nsys export --type sqlite FILE"},
+		{"a.qdstrm", "\x01\x02", "a recording of Nsight Systems that was never made into a report"},
+		{"a.ncu-rep", "NVR\x00\x01{", "a report of Nsight Compute, which is not supported; print it with ncu --import FILE --csv --page raw"},
 		{"other.json", `{"a": 1}`, "its JSON keys match no known format; see ingest --list-formats"},
 	} {
 		format, _, _, err := One(all, fstest.MapFS{c.name: {Data: []byte(c.content)}}, c.name)
