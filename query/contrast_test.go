@@ -34,9 +34,33 @@ func TestContrastOf(t *testing.T) {
 		"benchmark=f.py:a": {with("benchmark", "f.py:a"), with("benchmark", "f.py:b")},
 		"param.bs=a":       {with("bs", "a"), with("bs", "b")},
 	} {
-		valuetest.Equal(t, query.ContrastOf(points).String(), want, points)
+		c, _ := query.ContrastOf(points, nil)
+		valuetest.Equal(t, c.String(), want, points)
 	}
 	for _, points := range [][]query.Point{{with("n", "1"), with("n", "1")}, {with("benchmark", "f.py:a"), with("benchmark", "g.py:b")}, {with(), with("n", "1")}} {
-		valuetest.Equal(t, query.ContrastOf(points), query.Contrast{}, points)
+		c, _ := query.ContrastOf(points, nil)
+		valuetest.Equal(t, c, query.Contrast{}, points)
+	}
+}
+
+// TestContrastOfWork: an axis of numbers with which the medians only grow is the amount of work, and chosen last; so
+// is one of numbers that is the only axis.
+func TestContrastOfWork(t *testing.T) {
+	t.Parallel()
+	var points []query.Point
+	var medians []*float64
+	for _, n := range []string{"8", "64"} {
+		for threads, median := range map[string]map[string]float64{"1": {"8": 10, "64": 80}, "2": {"8": 12, "64": 50}, "10": {"8": 20, "64": 30}} {
+			points = append(points, query.Point{Params: map[string]string{"n": n, "threads": threads}})
+			medians = append(medians, new(median[n]))
+		}
+	}
+	c, work := query.ContrastOf(points, medians)
+	valuetest.Equal(t, c.Axis, "threads")
+	valuetest.Equal(t, work, false)
+	for _, median := range []float64{80, 5} {
+		c, work = query.ContrastOf([]query.Point{{Params: map[string]string{"n": "64"}}, {Params: map[string]string{"n": "8"}}}, []*float64{new(median), new(10.)})
+		valuetest.Equal(t, c.Axis, "n")
+		valuetest.Equal(t, work, true)
 	}
 }

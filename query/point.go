@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -104,6 +105,15 @@ func (p *Point) With(field string, of *Point) Point {
 		*to = *of.field(field).(**int64)
 	}
 	return changed
+}
+
+// Key returns a text that two points share if and only if they are equal.
+func (p *Point) Key() string {
+	var values []any
+	for _, name := range Identity {
+		values = append(values, p.Value(name))
+	}
+	return fmt.Sprintf("%#v %#v", values, p.Params) // of a map the keys are in order
 }
 
 // PointMeanings describe the columns of a point.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
@@ -725,6 +726,11 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 		if format == term.FormatMD { // a table in place of sentences
 			s.Won, s.Beside = won.Notes, standings(won.Rows, s.Against)
 		}
+		best, err := bestSetting(ctx, db, s, points, format)
+		if err != nil {
+			return err
+		}
+		s.Won = append(s.Won, best...)
 		enough := won.Repeats
 		if more, why := s.NeedsRepeats(points); more > 0 && !adds {
 			enough, s.Won = more, append(s.Won, why)
@@ -735,6 +741,22 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 	}
 	s.Published = format == term.FormatMD
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
+}
+
+// bestSetting says which setting is best where the sweep names no baseline; nothing if that would compare functions or amounts of work.
+func bestSetting(ctx context.Context, db *query.DB, s progress.Summary, points []query.SessionPoint, format string) ([]string, error) {
+	contrast, work := s.Contrast(points)
+	if contrast.Axis == "" || contrast.Axis == "benchmark" || work || len(s.Metrics) > 0 {
+		return nil, nil
+	}
+	best, guess, command, err := report.Maker{Reader: s.Reader}.Best(ctx, db.WithoutWarnings(), s.Filter(), contrast)
+	if err != nil || best == "" {
+		return nil, err
+	}
+	if command != "" && format != term.FormatMD { // its readers have no store
+		guess += "; " + command + " shows another axis"
+	}
+	return []string{best, guess}, nil
 }
 
 // standings assigns the cells of a comparison to the points of a summary, and to their sides if two commits were compared.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,8 +48,9 @@ first, then charts, and a table of all points that you can sort, filter and
 copy.
 
 The baseline is that of --baseline, else that of the sweep's key baseline, else
-variant=baseline. Speed-ups are computed as by compare; slowdowns are listed
-too.
+variant=baseline. If there is none, one session is compared along an axis that
+differs, and the report calls it a guess. Speed-ups are computed as by compare;
+slowdowns are listed too.
 
 --layout writes the files of another benchmark system, with its names, fields
 and units: chapters (BenchmarkHarness), kernels (QuASIM bench tools), matrix
@@ -105,7 +107,8 @@ and field.`,
 				a.reportNotNumbers(notNumbers)
 				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
 				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs}
-				if m.Others && r.Selection.Sessions == 1 && len(r.Comparisons) == 0 {
+				named := slices.ContainsFunc(r.Comparisons, func(c summary.Comparison) bool { return c.From != summary.FromGuess })
+				if m.Others && r.Selection.Sessions == 1 && !named {
 					if m.Sessions, m.Past, err = past(cmd.Context(), db, r); err != nil {
 						return err
 					}

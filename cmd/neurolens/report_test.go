@@ -168,3 +168,50 @@ func TestReportEqualsCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestBestSetting: bench and report say with the same sentence which value of an axis that nobody named is best. Its numbers are those of
+// compare and of ls --pivot.
+func TestBestSetting(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	programtest.WriteFile(t, dir, "s.yaml", `
+suite: s
+command: [sh, -c, "echo steps $(( 1000 * {n} / {threads} + 300 * {threads} ))"]
+metrics: {steps: {regex: "steps (.*)", better: lower}}
+primary: steps
+grid: {n: [1, 4, 8], threads: [1, 2, 4]}
+repeats: 6
+iterations: 1
+warmup: 0
+`)
+	flat := strings.Join(strings.Fields(programtest.Output(t, dir, "bench", "s.yaml")), " ")
+	const best = "Best: threads=4 at 2 of 3 points, by −48.8 % to −61.4 % against threads=1; most at n=8: steps 8300 → 3200, −61.4 % (95 % interval −61.4 % to −61.4 %); " +
+		"the next is threads=2, closest at n=4: 2600 against 2200. Elsewhere: threads=2 at n=1."
+	if !strings.Contains(flat, best+" Nobody named a baseline: threads=1 is a guess; neurolens ls --pivot n session=") {
+		t.Errorf("bench ends with %s", flat)
+	}
+	var report struct{ Answer []struct{ Text string } }
+	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, "report", "--json", "-")), &report))
+	if text := strings.ReplaceAll(report.Answer[0].Text, "sh n=", "n="); text != best {
+		t.Errorf("the report begins with %s", text)
+	}
+	seen := 0
+	for _, row := range records(t, dir, "compare", "--matrix", "threads=1", "session=last") {
+		params := row["params"].(map[string]any)
+		if params["n"] != "8" || row["head"] != 3200. {
+			continue
+		}
+		if seen++; row["base"] != 8300. || math.Abs(row["change"].(float64)+.614) > 5e-4 || row["verdict"] != "improved" {
+			t.Errorf("compare has %v", row)
+		}
+	}
+	for _, row := range records(t, dir, "ls", "--pivot", "threads", "session=last") {
+		if row["params"].(map[string]any)["n"] != "4" {
+			continue
+		}
+		if seen++; row["threads=4"] != 2200. || row["threads=2"] != 2600. {
+			t.Errorf("the grid has %v", row)
+		}
+	}
+	valuetest.Equal(t, seen, 2)
+}

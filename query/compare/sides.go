@@ -89,11 +89,11 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 	case len(named) > 1:
 		return answer.InputError("compare: the sweeps of %s have different baselines (%s): %s chooses one, or name BASE and HEAD", name, answer.Brief(strings.Join(named, ", ")), m.matrixCommand(named[0]))
 	}
-	points, err := s.points(ctx)
+	points, medians, err := s.points(ctx)
 	if err != nil {
 		return err
 	}
-	if c := query.ContrastOf(points); c.Axis != "" {
+	if c, _ := query.ContrastOf(points, medians); c.Axis != "" {
 		return answer.InputError("compare: %s has neither two sides nor a baseline: %s compares the values of %s", name, m.matrixCommand(c.String()), c.Axis)
 	}
 	return answer.InputError("compare: %s has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD", name)
@@ -140,22 +140,25 @@ func (s *selectedSide) baselines(ctx context.Context) (named []string, err error
 	return named, err
 }
 
-// points reads the identity of the points of the side, in the order of their first runs.
-func (s *selectedSide) points(ctx context.Context) (points []query.Point, err error) {
-	columns, err := scan.RunColumns(append([]string{"run_id", "point_id", "purpose"}, query.IdentityColumns()...))
+// points reads the identity of the points of the side, in the order of their first runs, and the median of the ok runs of each.
+func (s *selectedSide) points(ctx context.Context) (points []query.Point, medians []*float64, err error) {
+	columns, err := scan.RunColumns(append([]string{"run_id", "point_id", "purpose", "status", "p50", "mean"}, query.IdentityColumns()...))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	text := "SELECT " + query.IdentitySQL() + " FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) +
+	text := "SELECT " + query.IdentitySQL() + ", median(coalesce(p50, mean)) FILTER (status = 'ok') FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) +
 		" GROUP BY point_id ORDER BY min(run_id)"
 	shared := newInterner()
 	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
 		var g runGroup
 		g.readIdentity(row, shared)
-		points = append(points, *g.Point)
+		points, medians = append(points, *g.Point), append(medians, nil)
+		if median, ok := row[len(row)-1].(float64); ok {
+			medians[len(medians)-1] = &median
+		}
 		return nil
 	})
-	return points, err
+	return points, medians, err
 }
 
 // hasOwnStores reports whether the base has stores of its own.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -26,6 +27,7 @@ const (
 	FromSweep   Origin = "sweep"   // baseline: of the sweep that measured the runs
 	FromVariant Origin = "variant" // there is a variant of that name
 	FromSides   Origin = "sides"   // the base of bench --against
+	FromGuess   Origin = "guess"   // nobody named one: query.ContrastOf
 
 	FromSelections Origin = "selections" // the request: one selection is compared with another
 )
@@ -96,18 +98,38 @@ func (r *reading) chosen() []baseline {
 	return all
 }
 
+// guessed returns the baseline of one session for which nobody named one; none if there is nothing to compare but functions, or amounts
+// of work.
+func (r *reading) guessed() []baseline {
+	if r.report.Selection.Sessions != 1 {
+		return nil
+	}
+	var points []query.Point
+	var medians []*float64
+	for i := range r.report.Points {
+		if p := &r.report.Points[i]; p.OKRuns > 0 && p.primary() != nil {
+			points, medians = append(points, p.Subject.Point()), append(medians, p.primary().Median)
+		}
+	}
+	c, work := query.ContrastOf(points, medians)
+	if work || c.Axis == "" || c.Axis == "benchmark" {
+		return nil
+	}
+	return []baseline{{c.Axis, c.Value, filter.QuoteFor(c.Axis, c.Value), FromGuess}}
+}
+
 // among reports whether some points have a value of an axis and others have another value.
 func (r *reading) among(axis, value string) bool {
 	has, others := false, false
 	for i := range r.report.Points {
-		own, ok := r.report.Points[i].axisValue(axis)
+		own, ok := r.report.Points[i].AxisValue(axis)
 		has, others = has || ok && own == value, others || ok && own != value
 	}
 	return has && others
 }
 
-// axisValue returns the value of an axis as text; ok is false if the point has none.
-func (s *Subject) axisValue(axis string) (text string, ok bool) {
+// AxisValue returns the value of an axis as text; ok is false if the point has none.
+func (s *Subject) AxisValue(axis string) (text string, ok bool) {
 	if axis == axisSide {
 		return string(s.Side), s.Side != ""
 	}

@@ -14,7 +14,8 @@ type BestValue struct {
 	Points int    `json:"points" doc:"number of baselines for which no other value is better: it improved by verdict and is ahead of the other values, or it is the baseline and all others regressed"`
 	Tied   int    `json:"tied" doc:"number of these for which the 95 % interval of another value overlaps its own, so that the other one may be as good"`
 	Most   *int   `json:"most_pair" doc:"index in pairs of the largest of these improvements; null for the baseline"`
-	Next   *int   `json:"next_pair" doc:"index in pairs of the value that comes closest, for the baseline; null for other values"`
+	Next   *int   `json:"next_pair" doc:"index in pairs of the value that comes closest by its speed-up; null if it is the baseline, or unknown"`
+	Near   *int   `json:"near_pair" doc:"index in pairs of the value itself where next_pair comes closest to it; null if next_pair is null, and for the baseline"`
 	Failed int    `json:"failed" doc:"number of baselines for which the value has no ok run, because its runs failed or are unsupported"`
 	Least  *int   `json:"least_pair" doc:"index in pairs of the smallest of them"`
 }
@@ -58,9 +59,10 @@ func (c *Comparison) decide(axis string) {
 		}
 		switch {
 		case best >= 0:
-			value, _ := c.pairs[best].axisValue(axis)
+			value, _ := c.pairs[best].AxisValue(axis)
 			b := won(value, c.overlap(best, own))
 			b.Most, b.Least = c.further(b.Most, best, 1), c.further(b.Least, best, -1)
+			c.approach(b, best, own)
 		case regressed == len(own):
 			b := won(c.Baseline, false)
 			for _, i := range own {
@@ -76,7 +78,7 @@ func (c *Comparison) decide(axis string) {
 	}
 	for i := range c.pairs {
 		p := &c.pairs[i]
-		value, _ := p.axisValue(axis)
+		value, _ := p.AxisValue(axis)
 		if b := values[value]; b != nil && !p.Control && (p.Verdict == "failed" || p.Verdict == "unsupported") {
 			b.Failed++
 		}
@@ -118,6 +120,21 @@ func (c *Comparison) overlap(best int, own []int) bool {
 		value, _, high := c.pairs[i].gain()
 		return i != best && value != nil && (low == nil || high == nil || *high >= *low)
 	})
+}
+
+// approach notes in b the value that comes closest to the best pair of a set, if none came closer in other sets.
+func (c *Comparison) approach(b *BestValue, best int, own []int) {
+	next := -1
+	for _, i := range own {
+		if v := c.pairs[i].Speedup; i != best && v != nil && *v > 1 && (next < 0 || *v > *c.pairs[next].Speedup) {
+			next = i
+		}
+	}
+	lead := func(near, next int) float64 { return *c.pairs[near].Speedup / *c.pairs[next].Speedup }
+	if next < 0 || c.pairs[best].Speedup == nil || b.Next != nil && lead(*b.Near-c.first, *b.Next-c.first) <= lead(best, next) {
+		return
+	}
+	b.Near, b.Next = new(c.first+best), new(c.first+next)
 }
 
 // further returns the index in the pairs of the report of the larger of two gains; with sign -1, of the smaller.

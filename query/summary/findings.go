@@ -290,7 +290,7 @@ func (r *reading) rivals(axis string) []string {
 	known := map[string]map[string]bool{}
 	for i := range r.report.Points {
 		p := r.report.Points[i].Subject
-		value, ok := p.axisValue(axis)
+		value, ok := p.AxisValue(axis)
 		if !ok {
 			continue
 		}

@@ -83,7 +83,7 @@ type subjects struct{ baselines []baseline }
 // first reports whether a point is a baseline.
 func (o subjects) first(s *Subject) bool {
 	return slices.ContainsFunc(o.baselines, func(b baseline) bool {
-		value, ok := s.axisValue(b.axis)
+		value, ok := s.AxisValue(b.axis)
 		return ok && value == b.value && b.axis != axisSide // sides of a point are next to each other anyway
 	})
 }

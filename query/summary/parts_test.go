@@ -235,9 +235,15 @@ func TestFindings(t *testing.T) {
 	m = made{}
 	m.add(variant("s", "a", "x"), 10000, 10000, 10000)
 	m.add(variant("s", "a", "y"), 10, 10, 10)
-	if got, want := rules(report(t, summary.Request{}, m.runs...)), "no_baseline 2/6"; got != want {
+	r := report(t, summary.Request{}, m.runs...)
+	if c := r.Comparisons[0]; c.From != summary.FromGuess || c.Name() != "variant=x" {
+		t.Errorf("without a baseline, one session is compared with %+v", c)
+	}
+	m.add(variant("s", "a", "y", func(r *schema.Run) { r.SessionID = querytest.SessionID(2) }), 10)
+	if got, want := rules(report(t, summary.Request{}, m.runs...)), "no_baseline 2/7"; got != want {
 		t.Errorf("findings are %s, want %s", got, want)
 	}
+	m.runs = m.runs[:6]
 	if got := rules(report(t, summary.Request{Axis: "variant", Reference: "x"}, m.runs...)); !strings.Contains(got, "extreme_ratio 1/3") || strings.Contains(got, "slower") {
 		t.Errorf("findings are %s", got)
 	}

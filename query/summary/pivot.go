@@ -3,10 +3,8 @@ package summary
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +27,7 @@ type PivotRequest struct {
 // Pivot has the points of a selection in a grid: a column for each value of one axis, a row for each combination of all others.
 type Pivot struct {
 	Axis       string   // the axis, as query.Point.With takes it
-	Values     []string // of the axis: numbers by size, other values by name, after the baseline
+	Values     []string // of the axis: numbers by size; other values in the order of their first runs, after the baseline
 	Reference  int      // the value that factors are relative to: the baseline, or else the first one that was measured
 	Baseline   bool     // it is the baseline that a sweep names
 	Rows       []PivotRow
@@ -140,7 +138,7 @@ func (p *Pivot) fill(r *reading, metric string) {
 	p.Statuses = map[string]int{}
 	for i := range r.report.Points {
 		one := &r.report.Points[i]
-		if values[i], has[i] = one.axisValue(p.Axis); !has[i] {
+		if values[i], has[i] = one.AxisValue(p.Axis); !has[i] {
 			p.Without++
 			continue
 		}
@@ -183,20 +181,13 @@ func (p *Pivot) Limit(rows int) {
 	}
 }
 
-// order sorts the values of the axis, and finds the reference.
+// order sorts the values of the axis by size if they are numbers; other values stay in the order of their first runs. It finds the
+// reference, and puts it first unless they are numbers.
 func (p *Pivot) order(r *reading) {
-	number := func(text string) (float64, bool) {
-		n, err := strconv.ParseFloat(text, 64)
-		return n, err == nil
+	numbers := !slices.ContainsFunc(p.Values, func(text string) bool { _, ok := magnitude(text); return !ok })
+	if numbers {
+		slices.SortFunc(p.Values, Naturally)
 	}
-	numbers := !slices.ContainsFunc(p.Values, func(text string) bool { _, ok := number(text); return !ok })
-	slices.SortFunc(p.Values, func(a, b string) int {
-		if x, _ := number(a); numbers {
-			y, _ := number(b)
-			return cmp.Compare(x, y)
-		}
-		return Naturally(a, b)
-	})
 	for _, b := range r.chosen() {
 		if field := filter.FieldOf(b.axis); b.axis != p.Axis && filter.ParamPrefix+field.Entry != p.Axis && field.Column.Name != p.Axis {
 			continue
@@ -221,14 +212,7 @@ func (p *Pivot) put(rows map[string][]int, one *Point, column int, v *Value) {
 	if p.Axis == axisSide {
 		subject.Side = ""
 	}
-	var words []string
-	for _, name := range query.Identity {
-		words = append(words, fmt.Sprint(rest.Value(name)))
-	}
-	for _, name := range slices.Sorted(maps.Keys(rest.Params)) {
-		words = append(words, name, rest.Params[name])
-	}
-	key := strings.Join(append(words, string(subject.Side)), "\x00")
+	key := rest.Key() + string(subject.Side)
 	free := slices.IndexFunc(rows[key], func(i int) bool {
 		row := &p.Rows[i]
 		return row.Cells[column].Point == nil && (v == nil || row.Metric == "" || row.Metric == v.Metric && row.Unit == string(v.Unit))

@@ -28,7 +28,7 @@ func pivotText(p summary.Pivot) string {
 	return strings.Join(all, ", ")
 }
 
-// TestPivot: rows are all axes but one. Factors are relative to the baseline of the sweep, or else to the first value; a missing, a failed
+// TestPivot: rows are all axes but one, columns its values: the baseline, then the others as they were measured. Factors are relative to the baseline of the sweep, or else to the first value; a missing, a failed
 // and a wrong point have none.
 func TestPivot(t *testing.T) {
 	t.Parallel()
@@ -43,27 +43,27 @@ func TestPivot(t *testing.T) {
 		r.Status, r.Stage, r.ErrorKind = schema.StatusError, schema.StageValidate, schema.WrongResults[0]
 	}
 	failed := func(r *schema.Run) { r.Status, r.Metrics, r.Primary = schema.StatusTimeout, nil, "" }
+	m.add(on("slow", 10, "impl=naive", failed), 1, 1)
 	for _, batch := range []int64{10, 2} {
 		m.add(on("new", batch, "impl=naive"), 100, 100, 100)
 		m.add(on("naive", batch, "impl=naive"), 200, 200, 200)
 	}
-	m.add(on("late", 10, "impl=naive", failed), 1, 1)
 	m.add(on("off", 2, "impl=naive", wrong), 1)
 	db := querytest.Open(t, querytest.NewStore(t, m.runs...))
 	read := func(req summary.PivotRequest) summary.Pivot {
 		return valuetest.Must(summary.ReadPivot(context.Background(), db, req))
 	}
 	p := read(summary.PivotRequest{Axis: "impl"})
-	valuetest.Equal(t, pivotText(p), "naive late new off, latency: 200/1 -/- 100/0.5 -/-, latency: 200/1 -/- 100/0.5 -/-", "by a parameter")
+	valuetest.Equal(t, pivotText(p), "naive slow new off, latency: 200/1 -/- 100/0.5 -/-, latency: 200/1 -/- 100/0.5 -/-", "by a parameter")
 	if !p.Baseline || p.Points != 6 || p.Without != 0 || p.Statuses["ok"] != 12 || p.Statuses["timeout"] != 2 || *p.Rows[0].BatchSize != 2 {
 		t.Errorf("%+v", p)
 	}
-	if late, off := p.Rows[1].Cells[1].Point, p.Rows[0].Cells[3].Point; late == nil || late.OKRuns != 0 || off == nil || off.Wrong != 1 || p.Rows[0].Cells[1].Point != nil {
-		t.Errorf("a failed, a wrong and a missing point are %+v, %+v, %+v", late, off, p.Rows[0].Cells[1].Point)
+	if slow, off := p.Rows[1].Cells[1].Point, p.Rows[0].Cells[3].Point; slow == nil || slow.OKRuns != 0 || off == nil || off.Wrong != 1 || p.Rows[0].Cells[1].Point != nil {
+		t.Errorf("a failed, a wrong and a missing point are %+v, %+v, %+v", slow, off, p.Rows[0].Cells[1].Point)
 	}
 	p = read(summary.PivotRequest{Axis: "bs", Filter: "impl=new,naive"})
 	valuetest.Equal(t, pivotText(p), "2 10, latency: 200/1 200/1, latency: 100/1 100/1", "by a column, in the order of numbers")
-	p = read(summary.PivotRequest{Axis: "impl", Filter: "impl=late,new"})
+	p = read(summary.PivotRequest{Axis: "impl", Filter: "impl=slow,new"})
 	if p.Baseline || p.Reference != 1 || p.Rows[1].Cells[1].Factor == nil {
 		t.Errorf("the first value failed: %+v", p)
 	}

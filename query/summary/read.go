@@ -52,6 +52,9 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	}
 	r.knowMetrics()
 	compared := r.chosen()
+	if len(compared) == 0 {
+		compared = r.guessed()
+	}
 	r.report.Points = sortPoints(r.report.Points, req.Metrics, compared)
 	r.count()
 	r.report.Groups = groupsOf(r.report.Points)
@@ -81,6 +84,17 @@ func Points(ctx context.Context, db *query.DB, asker, selection string) (points 
 		return err
 	})
 	return r.report.Points, r.notNumbers, err
+}
+
+// Contest compares the values of an axis in a selection with one of them. Of the report only the points, the comparison and its pairs are
+// read; there is no comparison if no points can be paired.
+func Contest(ctx context.Context, db *query.DB, selection string, c query.Contrast) (*Report, error) {
+	r := &reading{req: Request{Filter: selection}}
+	if err := db.Stores().Query(ctx, func(s *scan.Reader) error { return r.gather(ctx, s) }); err != nil {
+		return nil, err
+	}
+	r.report.Selection.Filter = selection
+	return &r.report, r.compare(ctx, db, []baseline{{c.Axis, c.Value, filter.QuoteFor(c.Axis, c.Value), FromGuess}})
 }
 
 // part is a part of the selection with the same values of the keys: usually a group.

@@ -21,7 +21,7 @@ import (
 type Comparison struct {
 	Axis       string             `json:"axis" doc:"axis that is compared; side: the two sides of bench --against, or two selections"`
 	Baseline   string             `json:"baseline" doc:"value of the axis that the others are compared with"`
-	From       Origin             `json:"from" doc:"where the baseline comes from: asked (the command line), sweep (the sweep file), variant (a variant called baseline), sides (bench --against), selections (two filters)"`
+	From       Origin             `json:"from" doc:"where the baseline comes from: asked (the command line), sweep (the sweep file), variant (a variant called baseline), sides (bench --against), selections (two filters), guess (nobody named one)"`
 	Metrics    []string           `json:"metrics" doc:"primary metrics of the points"`
 	All        Ratios             `json:"all" doc:"all pairs"`
 	Groups     []NamedRatios      `json:"groups" doc:"pairs per group"`
@@ -230,7 +230,7 @@ func (c *Comparison) sum(axis string) {
 	c.Groups = c.by(func(p *Pair) Text { return p.Group })
 	c.Benchmarks = c.by(func(p *Pair) Text { return p.Benchmark })
 	c.Values = c.by(func(p *Pair) Text {
-		value, _ := p.axisValue(axis)
+		value, _ := p.AxisValue(axis)
 		return Text(value)
 	})
 }
@@ -255,7 +255,7 @@ func (c *Comparison) win(axis string) {
 	}
 	each(func(p *Pair) {
 		if *p.Speedup == best[of(p)] {
-			value, _ := p.axisValue(axis)
+			value, _ := p.AxisValue(axis)
 			c.Wins[value]++
 		}
 	})

@@ -193,8 +193,10 @@ func TestBestValues(t *testing.T) {
 	if most := r.Pairs[*c.Best[0].Most]; *most.Speedup < 1.9 {
 		t.Errorf("the largest improvement is %+v", most)
 	}
-	if x, baseline := c.Best[0], c.Best[1]; x.Failed != 1 || x.Next != nil || baseline.Failed != 0 || baseline.Next == nil || r.Pairs[*baseline.Next].Variant != "y" {
+	if x, baseline := c.Best[0], c.Best[1]; x.Failed != 1 || x.Next == nil || baseline.Near != nil || baseline.Failed != 0 || baseline.Next == nil || r.Pairs[*baseline.Next].Variant != "y" {
 		t.Errorf("what failed and what comes closest: %+v", c.Best)
+	} else if near, next := r.Pairs[*x.Near], r.Pairs[*x.Next]; near.Benchmark != "b" || next.Benchmark != "b" || near.Variant != "x" || next.Variant != "y" {
+		t.Errorf("%+v comes closest to %+v", next, near)
 	}
 }
 

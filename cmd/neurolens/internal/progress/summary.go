@@ -180,7 +180,7 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		}
 	}
 	measured := slices.ContainsFunc(points, func(p query.SessionPoint) bool { return p.ValuedRuns > 0 })
-	switch contrast := s.contrast(points); {
+	switch contrast, _ := s.Contrast(points); {
 	case goesOn, failed && !measured:
 	case len(points) > 0 && points[0].Side != "", s.Sweep.Baseline != "" && len(points) > 1:
 		own("compare " + s.Filter())
@@ -199,25 +199,26 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	return strings.Split(strings.Join(commands, "\n"), "\n") // a word may end with a newline, see shellwords.Quote
 }
 
-// contrast returns an axis that can be compared if the sweep names none.
-func (s Summary) contrast(points []query.SessionPoint) query.Contrast {
+// Contrast returns an axis that can be compared if the sweep names none, and whether it probably is the amount of work.
+func (s Summary) Contrast(points []query.SessionPoint) (c query.Contrast, work bool) {
 	if s.Against || s.Sweep.Baseline != "" {
-		return query.Contrast{}
+		return query.Contrast{}, false
 	}
 	var measured []query.Point
+	var medians []*float64
 	for i := range points {
 		if points[i].ValuedRuns > 0 {
-			measured = append(measured, points[i].Point)
+			measured, medians = append(measured, points[i].Point), append(medians, points[i].Median)
 		}
 	}
-	return query.ContrastOf(measured)
+	return query.ContrastOf(measured, medians)
 }
 
 // NeedsRepeats returns the number of repeats that give a verdict on points without a named baseline, and the sentence that the measured
 // repeats are too few. It is 0 if the points have enough runs or cannot be compared.
 func (s Summary) NeedsRepeats(points []query.SessionPoint) (repeats int, why string) {
 	least := LeastRepeats(s.Sweep)
-	if least >= judge.MinRuns || s.Result.Failure != "" || s.contrast(points).Axis == "" {
+	if contrast, _ := s.Contrast(points); least >= judge.MinRuns || s.Result.Failure != "" || contrast.Axis == "" {
 		return 0, ""
 	}
 	return views.EnoughRepeats, fmt.Sprintf("%s per point: no verdict; --repeats %d gives one", term.Count(least, "run"), views.EnoughRepeats)

@@ -1,13 +1,19 @@
 package report
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
@@ -34,17 +40,25 @@ func (m Maker) answers(d *Document) []Answer {
 		names.axes["benchmark"], names.axes["variant"] = true, true
 	}
 	all, series := m.trendAnswers(d, names)
+	var guesses []Answer // about one session: what is known of others stands first
 	for i := range d.Comparisons {
-		c := &d.Comparisons[i]
-		if c.Axis == "side" {
+		switch c := &d.Comparisons[i]; {
+		case c.Axis == "side":
 			all = append(all, m.sideAnswers(d, i, names)...)
-		} else {
+		case c.From == summary.FromGuess:
+			text, command := m.guess(d, c)
+			if command != "" {
+				text += "; " + command + " shows another axis"
+			}
+			guesses = append(m.bestAnswers(d, c, names), Answer{Text: text + "."})
+		default:
 			all = append(all, m.bestAnswers(d, c, names)...)
 		}
 	}
 	all = append(all, series...)
 	if len(all) == 0 {
-		if all = m.oneOfSessions(d); len(all) == 0 || d.Counts.Points > 1 {
+		all = append(m.oneOfSessions(d), guesses...)
+		if len(all) == 0 || len(guesses) == 0 && d.Counts.Points > 1 {
 			all = append(all, m.nothingCompared(d))
 		}
 	}
@@ -288,7 +302,7 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	if len(c.Best) == 0 {
 		text := fmt.Sprintf("No %s is best: no difference by verdict at %s.", c.Axis, ofPoints(c.Equal, points))
 		if c.Undecided > 0 {
-			text = fmt.Sprintf("No %s is called best: there is no verdict at %s%s.", c.Axis, ofPoints(c.Undecided, points), whyUndecided(c))
+			text = fmt.Sprintf("No %s is called best: there is no verdict at %s%s.%s", c.Axis, ofPoints(c.Undecided, points), whyUndecided(c), ahead(c, d.direction(c)))
 		}
 		return []Answer{{Text: text, Command: command}}
 	}
@@ -317,13 +331,26 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 		most, least := &d.Pairs[*best.Most], &d.Pairs[*best.Least]
 		text += fmt.Sprintf(", by %s to %s against %s; most at %s: %s", changeText(least), changeText(most), base, names.without(c.Axis, most), pairValues(most))
 	}
+	if best.Near != nil {
+		near, next := &d.Pairs[*best.Near], &d.Pairs[*best.Next]
+		value, _ := next.AxisValue(c.Axis)
+		text += fmt.Sprintf("; the next is %s", settingName(c, value))
+		if best.Points > 1 {
+			text += ", closest at " + names.without(c.Axis, near)
+		}
+		text += fmt.Sprintf(": %s against %s", quantity(next.Value, next.Unit), quantity(near.Value, near.Unit))
+	}
 	text += "."
 	if best.Tied > 0 {
 		text += fmt.Sprintf(" At %s another value may be as good: the intervals overlap.", term.Verb(best.Tied, "1 of these", term.Thousands(best.Tied)+" of these"))
 	}
 	var others []string
 	for _, b := range c.Best[1:min(len(c.Best), 4)] {
-		others = append(others, fmt.Sprintf("%s at %s", settingName(c, b.Value), term.Thousands(b.Points)))
+		where := term.Thousands(b.Points)
+		if one := cmp.Or(b.Most, b.Next); b.Points == 1 && one != nil && points > 1 {
+			where = names.without(c.Axis, &d.Pairs[*one])
+		}
+		others = append(others, fmt.Sprintf("%s at %s", settingName(c, b.Value), where))
 	}
 	if n := len(c.Best) - 4; n > 0 {
 		others = append(others, term.Count(n, "other value"))
@@ -341,6 +368,54 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 		text += " Elsewhere: " + strings.Join(others, ", ") + "."
 	}
 	return []Answer{{text, verdict, command}}
+}
+
+// ahead says which value is most often ahead of the others where there is no verdict; empty if all are level or none has a speed-up.
+func ahead(c *summary.Comparison, direction chart.Better) string {
+	most, level := "", false
+	for _, value := range slices.Sorted(maps.Keys(c.Wins)) {
+		switch {
+		case c.Wins[value] > c.Wins[most]:
+			most, level = value, false
+		case c.Wins[value] == c.Wins[most]:
+			level = true
+		}
+	}
+	if most == "" || level {
+		return ""
+	}
+	by := ""
+	for i := range c.Values {
+		if v := &c.Values[i]; string(v.Name) == most && v.GeometricMean != nil {
+			by = fmt.Sprintf(", %s in the geometric mean", changed(v.GeometricMean, direction))
+		}
+	}
+	return fmt.Sprintf(" By estimate %s is ahead at %s%s.", settingName(c, most), ofPoints(c.Wins[most], c.Sets), by)
+}
+
+// guess says that nobody named the baseline of a comparison, and command shows another axis; empty if there is none.
+func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) {
+	text = fmt.Sprintf("Nobody named a baseline: %s=%s is a guess", c.Axis, term.Short(c.Baseline))
+	_, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns)
+	for _, x := range varying {
+		if x.Name != c.Axis && x.Name != "benchmark" {
+			return text, m.command("ls", append([]string{"--pivot", term.ShellWord(x.Name)}, d.words("")...)...)
+		}
+	}
+	return text, ""
+}
+
+// Best returns which value of an axis that nobody named is best among the points of a selection, as a report says it, and that the axis is
+// a guess. command shows another axis; empty if there is none. The texts are empty if nothing can be compared.
+func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query.Contrast) (best, guess, command string, err error) {
+	r, err := summary.Contest(ctx, db, selection, c)
+	if err != nil || len(r.Comparisons) == 0 {
+		return "", "", "", err
+	}
+	d := &Document{Selection: r.Selection, Comparisons: r.Comparisons, Pairs: r.Pairs, Points: r.Points}
+	best = m.bestAnswers(d, &d.Comparisons[0], namerOf(d.Points))[0].Text
+	guess, command = m.guess(d, &d.Comparisons[0])
+	return best, guess, command, nil
 }
 
 // ofPoints says at how many points of all something is so.

@@ -146,13 +146,35 @@ func TestAnswerOfSweep(t *testing.T) {
 	if got := texts(r); !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: all others are worse there, the closest is ") || !strings.Contains(got[0], ": latency 2.00 ms → 1.00 ms, −50.0 % (") {
 		t.Error(got)
 	}
-	c.Best = nil
-	if got := texts(r); got[0] != "No precision is called best: there is no verdict at all 2 points (too few runs)." {
+	c.Best = []summary.BestValue{{Value: "int8", Points: 2, Most: new(2), Least: new(1), Next: new(0), Near: new(2)}, {Value: "bf16", Points: 1, Most: new(0), Least: new(0)}}
+	if got := texts(r)[0]; !strings.Contains(got, "; the next is precision=fp16, closest at sweep bert-base: ") || !strings.HasSuffix(got, " Elsewhere: precision=bf16 at sweep resnet50, no verdict at 2 (too few runs).") {
 		t.Error(got)
+	}
+	c.Best, c.Wins, c.Sets = nil, map[string]int{"fp16": 2, "fp32": 1}, 3
+	c.Values = []summary.NamedRatios{{Name: "fp16", Ratios: summary.Ratios{GeometricMean: new(2.)}}}
+	if got := texts(r); got[0] != "No precision is called best: there is no verdict at all 2 points (too few runs). By estimate precision=fp16 is ahead at 2 of 3 points, −50.0 % in the geometric mean." {
+		t.Error(got)
+	}
+	c.Wins["fp16"] = 1
+	if got := texts(r); strings.Contains(got[0], "ahead") {
+		t.Errorf("two that are level: %s", got[0])
 	}
 	c.Undecided, c.Equal = 0, 2
 	if got := texts(r); got[0] != "No precision is best: no difference by verdict at all 2 points." {
 		t.Error(got)
+	}
+}
+
+// TestAnswerOfGuess: a sentence about an axis that nobody named says so, and how to see another one. What other sessions say stands first.
+func TestAnswerOfGuess(t *testing.T) {
+	r := many(8)
+	r.Comparisons[0].From, r.Comparisons[0].Equal, r.Selection.Sessions = summary.FromGuess, 2, 1
+	m := maker()
+	m.Others, m.Sessions = true, 3
+	got := m.Document(r).Answer
+	if len(got) != 3 || !strings.HasPrefix(got[0].Text, "Not compared with other sessions: 3 ") || !strings.HasPrefix(got[1].Text, "No precision is best") ||
+		got[2].Text != "Nobody named a baseline: precision=fp32 is a guess; neurolens ls --pivot model session=last --store 'my store' shows another axis." {
+		t.Errorf("%+v", got)
 	}
 }
 
