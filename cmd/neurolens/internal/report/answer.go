@@ -384,13 +384,20 @@ func ahead(c *summary.Comparison, direction chart.Better) string {
 	if most == "" || level {
 		return ""
 	}
-	by := ""
+	text := fmt.Sprintf(" By estimate %s is ahead", settingName(c, most))
+	if c.Sets > 1 {
+		text += " at " + ofPoints(c.Wins[most], c.Sets)
+	}
 	for i := range c.Values {
-		if v := &c.Values[i]; string(v.Name) == most && v.GeometricMean != nil {
-			by = fmt.Sprintf(", %s in the geometric mean", changed(v.GeometricMean, direction))
+		switch v := &c.Values[i]; {
+		case string(v.Name) != most || v.GeometricMean == nil:
+		case c.Sets > 1:
+			text += fmt.Sprintf(", %s in the geometric mean", changed(v.GeometricMean, direction))
+		default:
+			text += ", " + changed(v.GeometricMean, direction)
 		}
 	}
-	return fmt.Sprintf(" By estimate %s is ahead at %s%s.", settingName(c, most), ofPoints(c.Wins[most], c.Sets), by)
+	return text + "."
 }
 
 // guess says that nobody named the baseline of a comparison, and command shows another axis; empty if there is none.
