@@ -42,6 +42,9 @@ const (
 	FactFoundImports = "discover.imports"
 	FactFoundConfig  = "discover.config"
 
+	// FactDevice is the UUID of the device whose readings are metrics of a run: see telemetry in runner/STORED.md.
+	FactDevice = "telemetry.device"
+
 	// FactSession is the name of the session in a foreign file.
 	FactSession = "source.session"
 
@@ -50,6 +53,9 @@ const (
 	// FactChanged is the time of the last change of the foreign file, in RFC 3339, for runs whose start the user gave.
 	FactChanged = "source.changed"
 )
+
+// MetricClock is the clock of the multiprocessors of a device while a run measured.
+const MetricClock = "clock_sm"
 
 // MetricOverNorm is the relative_error of the QuASIM bench tools: the root mean square of the error over the 2-norm of the reference. That
 // of NeuroLens, the 2-norm of the error over the 2-norm of the reference, is larger by the square root of the number of values.

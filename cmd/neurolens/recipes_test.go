@@ -30,7 +30,7 @@ func TestRecipeOfClocks(t *testing.T) {
 	ticks[10] = 2_000_000
 	run.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Tick: 1, Ticks: ticks}}
 	dir := folderOfReader(t, nil)
-	programtest.NewStore(t, dir+"/runs_store", runtest.Telemetry(run, 1980, 1))
+	programtest.NewStore(t, dir+"/runs_store", runtest.Telemetry(run, 1980))
 	got := valuetest.Must(shell(t, dir, "export NEUROLENS_FORMAT=csv\n"+blocks[recipe].text))
 	valuetest.Equal(t, got, "benchmark,clock_MHz,samples,ms\ntiny,990,1,2\ntiny,1980,19,1\n")
 }

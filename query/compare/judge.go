@@ -180,7 +180,7 @@ func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Faili
 
 // JudgeSession judges the points of one session with two sides from its runs so far. The result is keyed by point id. It comes to the
 // same verdicts as Compare on the same runs once they are stored, with the rules and the correction of a gate, which are the strictest.
-// Of the metrics it needs only the summary of the primary one.
+// Of the metrics it needs only the summary of the primary one, so it does not see that the sides ran at different clocks.
 //
 // The session has K planned looks (interim analyses of a group sequential test, schema.FactLooks), and each of them may spend 1/K of the
 // significance level (judge.Spend). A point that is decided at a look gets no more runs, and its verdict is final: then, and in every

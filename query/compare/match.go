@@ -22,6 +22,7 @@ type pairing struct {
 	means      bool // the means of the runs are compared: see meansSide
 	control    bool // the sweep marks it as a control
 	thresholds judge.Thresholds
+	clocks     *Clocks // nil: not known on both sides
 
 	// How the runs of the sides relate: see relate.
 	blocks              []float64

@@ -27,6 +27,7 @@ type Row struct {
 	Rule           judge.Rule
 	Correction     string    // correction of p for multiple comparisons
 	Relative       *Relative // result relative to the common change of all points; nil: none
+	Clocks         *Clocks   // nil unless both sides have readings of the clock
 	Inputs         *Inputs   // nil unless Request.Inputs is set
 }
 
@@ -70,7 +71,7 @@ func (m *comparison) row(p *pairing) Row {
 	row := Row{
 		Point: p.point(), Identity: *of.Point, Lacks: of.Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
 		Unit: p.kind().Unit, Scale: scale, Base: m.measured(p, p.base), Head: m.measured(p, p.head),
-		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: "benjamini_hochberg", Relative: p.relativeResult(),
+		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: "benjamini_hochberg", Relative: p.relativeResult(), Clocks: p.clocks,
 	}
 	if p.hasBothSides() && !math.IsNaN(o.Change.Value) {
 		row.Flags = append(row.Flags, p.medianFlag()...)
@@ -281,7 +282,7 @@ func Fields(inputs bool) []answer.Field[Row] {
 	fields := slices.Concat(
 		query.PointFields(func(r *Row) *query.Point { return &r.Identity }, query.Identity...),
 		[]answer.Field[Row]{field("params", answer.TypeMap, query.PointMeanings["params"], (*Row).params)},
-		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }),
+		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }), clockFields(),
 		estimateFields(), verdictFields(), relativeFields())
 	if inputs {
 		fields = append(fields, inputFields()...)
@@ -349,6 +350,19 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 		column("_statuses", answer.TypeMap, "number of runs of the "+name+" per status", func(m *Measured) any { return answer.Map(m.Statuses) }),
 		location,
 	}
+}
+
+// clockFields returns the columns of Row.Clocks.
+func clockFields() []answer.Field[Row] {
+	column := partColumns("", func(r *Row) *Clocks { return r.Clocks })
+	fields := []answer.Field[Row]{
+		column("base_clock_sm", answer.TypeReal, "clock of the multiprocessors on the base: the median of the medians of its runs; NULL unless both sides have readings (telemetry)", func(c *Clocks) any { return answer.Computed(c.Base) }),
+		column("head_clock_sm", answer.TypeReal, "the same of the head", func(c *Clocks) any { return answer.Computed(c.Head) }),
+	}
+	for i := range fields {
+		fields[i].Unit = "MHz"
+	}
+	return fields
 }
 
 // estimateFields returns the columns of the effect size.

@@ -153,6 +153,7 @@ const (
 	Commits   Reason = "commits"      // the interval is too wide, and the sessions have different commits, whose changes differ
 	Machines  Reason = "machines"     // different machines
 	Clocks    Reason = "clocks"       // different clocks
+	OffClock  Reason = "off_clock"    // the clocks of the device differ by more than 1 %
 	Levels    Reason = "levels"       // samples measure different things, such as iterations and processes
 	Units     Reason = "units"        // different units
 	Order     Reason = "order"        // in a session one side ran before the other; a drift would look the same

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -215,6 +216,8 @@ func wordOf(r *compare.Row) string {
 		word = r.Flags[0]
 	}
 	switch {
+	case r.Reason == judge.OffClock:
+		word += " (" + ClocksText(r.Clocks) + ")"
 	case word == "" || r.MoreRuns <= 0:
 	case r.Reason == judge.Noise && loaded(&r.Point):
 		word += " (" + warnLoad + ")"
@@ -222,6 +225,11 @@ func wordOf(r *compare.Row) string {
 		word += fmt.Sprintf(" (+%s)", term.Thousands(r.MoreRuns))
 	}
 	return word
+}
+
+// ClocksText returns the clocks of the two sides: 1,410 against 1,980 MHz.
+func ClocksText(c *compare.Clocks) string {
+	return fmt.Sprintf("%s against %s MHz", term.Thousands(int(math.Round(c.Base))), term.Thousands(int(math.Round(c.Head))))
 }
 
 // valuesAt returns axes of some rows, by their places.

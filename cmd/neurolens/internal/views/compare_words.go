@@ -23,6 +23,7 @@ var meanings = map[string]string{
 	string(judge.Commits):        "the sessions measured different commits, so their changes differ; session=ID compares the two commits of one session",
 	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
 	string(judge.Clocks):         "measured with different clocks",
+	string(judge.OffClock):       "the clocks of the GPU differ by more than 1 %, and so do times; let it cool, limit its power or fix its clock, and measure both sides again",
 	string(judge.Levels):         "samples are different things on the two sides: iterations, processes or means",
 	string(judge.Units):          "different metrics or units",
 	string(judge.FailedRequests): "more requests of the server failed than allow_failed allows: the values are those of the others, and a server that fails requests has less to do",
@@ -44,7 +45,7 @@ var meanings = map[string]string{
 // reasons say why there is no verdict.
 var reasons = map[judge.Reason]string{
 	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
-	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
+	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.OffClock: "the GPU ran at different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
 	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: WrongResult,
 	judge.Unsettled: "sessions differ more than they did", judge.FailedRequests: "failed requests", judge.NoValues: "no values", judge.Commits: "different commits taken together",
 }

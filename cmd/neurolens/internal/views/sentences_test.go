@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // compared returns a row of the variant b, or one named after it, with a change and its interval.
@@ -112,6 +113,11 @@ func TestSentences(t *testing.T) {
 	levels := compared(judge.Estimate, -.702, math.NaN(), math.NaN())
 	levels.Reason = judge.Levels
 	say("b against a: estimate (levels), −70.2 %", levels)
+
+	off := compared(judge.Estimate, -.404, math.NaN(), math.NaN())
+	off.Reason, off.Clocks = judge.OffClock, &compare.Clocks{Base: 1410.2, Head: 1980}
+	say("b is not judged against a: the GPU ran at 1,410 against 1,980 MHz", off)
+	valuetest.Equal(t, wordOf(&off), "off_clock (1,410 against 1,980 MHz)")
 
 	means := compared(judge.Improved, -.5, -.6, -.4)
 	means.Flags = []string{compare.FlagRunMeans}
