@@ -60,6 +60,14 @@ func (db *DB) Done(ctx context.Context, suites []string, machine string) ([]sche
 	return all, nil
 }
 
+// Campaign returns the runs of all sessions of a campaign, on any machine, the newest first. It is limited to some suites. The fields that
+// Done sets are set. Sessions with two sides are not included.
+func (db *DB) Campaign(ctx context.Context, suites []string, name string) ([]schema.Run, error) {
+	return db.Runs(ctx, ListRequest{
+		Filter: "source=" + schema.SourceNeuroLens + " side=null suite=" + filter.QuoteAll(suites) + " env." + schema.FactCampaign + "=" + filter.Quote(name),
+	}, doneColumns...)
+}
+
 // sessionRuns returns the runs of sessions, session by session.
 func (db *DB) sessionRuns(ctx context.Context, sessions []string) ([]schema.Run, error) {
 	runs, err := db.Runs(ctx, ListRequest{Filter: "session_id=" + strings.Join(sessions, ",")}, doneColumns...)

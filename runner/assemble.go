@@ -31,6 +31,9 @@ type assembler struct {
 
 	orderSeed uint64 // see factOrderSeed
 
+	campaign string      // see Campaign; empty: none
+	shard    sweep.Shard // of the campaign; zero: none
+
 	processStart string // see factProcessStart; empty: it is not known
 }
 
@@ -131,6 +134,12 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 		env.Facts[schema.FactBaseline] = a.sweep.Baseline
 	}
 	env.Facts["runner.order"], env.Facts[factOrderSeed] = a.sweep.Order, strconv.FormatUint(a.orderSeed, 10)
+	if a.campaign != "" {
+		env.Facts[schema.FactCampaign] = a.campaign
+	}
+	if a.shard.Count > 0 {
+		env.Facts[factShard] = a.shard.String()
+	}
 	env.Facts["runner.timeouts"] = l.Timeouts().String()
 	maps.Copy(env.Facts, a.rulesOf(l.Point))
 	maps.Copy(env.Facts, a.sweep.Found[l.Point.File])

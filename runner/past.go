@@ -11,11 +11,14 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // rules decide when a run of an earlier session counts for a launch.
 type rules struct {
 	identity func(sweep.Launch) map[string]string // the values that must agree
+	identify func(*schema.Run) map[string]string  // the same values of a run
+	whole    bool                                 // a plan all of which is done is done, and not measured again
 	points   string                               // see prepare.Targets
 	rerun    Rerun
 	anew     string // why no earlier run counts; empty: some may count
@@ -27,7 +30,7 @@ type past struct {
 	rules
 	session string // id of the newest one; empty: there is none
 	index   map[slot]*schema.Run
-	printed map[string]bool // files into which the sessions printed, by path in the repository
+	printed map[string]bool // files into which the sessions printed, by printedName of the path in the repository
 }
 
 // findPast selects the session to continue from the runs of earlier sessions, newest first: the newest session with a run of one of the
@@ -123,7 +126,7 @@ func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 	if run == nil {
 		return nil, nil
 	}
-	return run, differences(identityOf(run), p.identity(l), p.printed)
+	return run, differences(p.identify(run), p.identity(l), p.printed)
 }
 
 // seed returns the seed of the order of the sessions, or another one if they have none.
@@ -136,8 +139,8 @@ func (p *past) seed(otherwise uint64) uint64 {
 	return otherwise
 }
 
-// printedBy lists the files whose content does not matter to the sessions of runs, by path in the repository. All runs of a session have
-// the same.
+// printedBy lists the files whose content does not matter to the sessions of runs, by printedName of the path in the repository. All runs of
+// a session have the same.
 func printedBy(runs []*schema.Run) map[string]bool {
 	files, session := map[string]bool{}, ""
 	for _, r := range runs {
@@ -147,12 +150,23 @@ func printedBy(runs []*schema.Run) map[string]bool {
 		session = r.SessionID
 		for line := range strings.Lines(r.Env.Facts[prepare.FactTreeChanged]) {
 			if file, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), worktree.Unimportant+" "); is {
-				files[file] = true
+				files[printedName(file)] = true
 			}
 		}
 	}
 	return files
 }
+
+// printedName returns the name by which a file into which sessions print is recognised. All numbers in the name of a log stand for each
+// other, because a launcher numbers the logs of its tasks, as in slurm-12_3.out.
+func printedName(file string) string {
+	if slices.Contains([]string{".out", ".err", ".log", ".txt"}, path.Ext(file)) {
+		return path.Join(path.Dir(file), number.ReplaceAllString(path.Base(file), "0"))
+	}
+	return file
+}
+
+var number = lazyregexp.MustCompile(`[0-9]+`)
 
 // identityOf lists the values in which two runs of one launch must agree, by the name under which a difference is reported:
 // machine, driver, versions, code and configuration.
@@ -192,12 +206,20 @@ func changedFiles(from, to map[string]string, printed map[string]bool) (files []
 	if !knownBefore || !knownAfter || from[identityCommit] != to[identityCommit] {
 		return nil, false
 	}
-	built := from[prepare.FactBuild]+to[prepare.FactBuild] != ""
+	built, outputs := from[prepare.FactBuild]+to[prepare.FactBuild] != "", maps.Clone(printed)
+	if outputs == nil {
+		outputs = map[string]bool{}
+	}
+	for file, state := range after {
+		if state == worktree.Unimportant {
+			outputs[printedName(file)] = true
+		}
+	}
 	paths := slices.Concat(slices.Collect(maps.Keys(before)), slices.Collect(maps.Keys(after)))
 	slices.Sort(paths)
 	for _, file := range slices.Compact(paths) {
 		was, is := before[file], after[file]
-		unimportant := printed[file] || was == worktree.Unimportant || is == worktree.Unimportant || !built && isDocumentation(file)
+		unimportant := outputs[printedName(file)] || was == worktree.Unimportant || !built && isDocumentation(file)
 		if was != is && !unimportant {
 			files = append(files, file)
 		}

@@ -36,6 +36,15 @@ type Plan struct {
 	Changes  []Change      // why runs of an unfinished session do not count
 	Sides    []Side        // base and head; empty without a comparison
 	Secrets  []string      // names of variants and values of parameters that look like secrets: they are stored
+	Campaign string        // that the session belongs to; empty: none
+	Shards   int           // of a plan that tells the state of a campaign: how many the newest of its sessions with shards shared out; 0: none
+	Twice    []Twice       // of the same: launches that were run by more than one session of the campaign
+}
+
+// Twice is a launch that more than one session of a campaign ran.
+type Twice struct {
+	Launch sweep.Launch
+	Runs   []*schema.Run // the newest first
 }
 
 // Side is one of the two states of the code that a session compares.
@@ -177,12 +186,12 @@ func (p *Plan) measured() bool {
 }
 
 // resume decides whether the session continues an earlier one, and returns the answer. A sweep that was run to its end starts
-// again as a new session, unless only its failures are requested. Then the plan keeps the first launches, certain of them, which
+// again as a new session, unless only its failures are requested, or it is a campaign. Then the plan keeps the first launches, certain of them, which
 // do not depend on results.
 func (p *Plan) resume(from *past, certain int) (resumes bool) {
 	switch {
 	case p.Done == 0:
-	case p.Done == len(p.Launches) && from.rerun == RerunNothing:
+	case p.Done == len(p.Launches) && from.rerun == RerunNothing && !from.whole:
 		p.startAnew(certain)
 	default:
 		p.Resumes = from.session
@@ -259,11 +268,16 @@ func (s *session) order() sweep.LaunchOptions {
 // plan decides which launches run, and reports the plan.
 func (s *session) plan(ctx context.Context) error {
 	var earlier, done []schema.Run
-	if s.options.Done != nil {
-		var err error
-		if earlier, err = s.options.Done(s.assembler.env.Machine); err != nil {
-			return err
-		}
+	var err error
+	switch c := s.options.Campaign; {
+	case c != nil:
+		earlier, err = c.Done(s.assembler.campaign)
+		earlier = c.counting(earlier, s.sweep, &s.assembler.env)
+	case s.options.Done != nil:
+		earlier, err = s.options.Done(s.assembler.env.Machine)
+	}
+	if err != nil {
+		return err
 	}
 	anew := ""
 	switch {
@@ -271,7 +285,7 @@ func (s *session) plan(ctx context.Context) error {
 		anew = reasonAgainst
 	case s.options.Rerun == RerunAll:
 		anew = reasonAll
-	case s.options.Done == nil:
+	case s.options.Done == nil && s.options.Campaign == nil:
 		anew = reasonLine
 	default:
 		done = earlier
@@ -290,9 +304,16 @@ func (s *session) plan(ctx context.Context) error {
 	for _, p := range lacking { // one line per point is enough: no profiler passes
 		p.Profile = nil
 	}
-	s.agenda.past = findPast(done, s.sweep.Launches(s.order()), rules{
-		identity: s.identities(ctx), points: targets.Points(), rerun: s.options.Rerun, anew: anew, larger: s.options.LargerAfterOOM,
-	})
+	r := rules{
+		identity: s.identities(ctx), identify: s.identify, points: targets.Points(), rerun: s.options.Rerun, anew: anew,
+		larger: s.options.LargerAfterOOM,
+	}
+	if s.options.Campaign != nil {
+		r.whole = true
+		s.agenda.past = campaignPast(done, r)
+	} else {
+		s.agenda.past = findPast(done, s.sweep.Launches(s.order()), r)
+	}
 	s.choose()
 	s.noteFailing(ctx, plan)
 	s.progress.total, s.progress.finished, s.progress.estimate = len(plan.Launches), plan.Done, newEstimate(*plan)
@@ -335,7 +356,9 @@ func (s *session) noteFailing(ctx context.Context, plan *Plan) {
 // to the first incomplete one. A session that continues another one continues its order, so that the blocks stay whole.
 func (s *session) choose() {
 	own := s.assembler.orderSeed
-	s.assembler.orderSeed = s.agenda.past.seed(own)
+	if s.options.Campaign == nil {
+		s.assembler.orderSeed = s.agenda.past.seed(own)
+	}
 	launches := s.sweep.Launches(s.order())
 	plan := s.agenda.past.plan(launches)
 	s.noteDone(plan)
@@ -351,7 +374,16 @@ func (s *session) choose() {
 		s.agenda, s.assembler.orderSeed = newAgenda(s.sweep), own
 		plan.reorder(s.sweep.Launches(s.order()))
 	}
+	plan.Campaign = s.assembler.campaign
 	s.result.Plan, s.assembler.resumes, s.counted = plan, plan.Resumes, plan.counted()
+}
+
+// identify returns the values in which a run must agree with a launch to count for it.
+func (s *session) identify(run *schema.Run) map[string]string {
+	if s.options.Campaign != nil {
+		return s.options.Campaign.identify(run)
+	}
+	return identityOf(run)
 }
 
 // identities returns a function for the values that must agree with a run for it to count as a launch, computed once per target.
@@ -361,7 +393,7 @@ func (s *session) identities(ctx context.Context) func(sweep.Launch) map[string]
 		t := s.launcher.targets.Of(ctx, subjectOf(l))
 		if known[t] == nil {
 			prospect := s.assembler.run(l, t, task.Outcome{StartedAt: s.limits.began}, nil)
-			known[t] = identityOf(&prospect)
+			known[t] = s.identify(&prospect)
 		}
 		return known[t]
 	}

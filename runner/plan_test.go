@@ -50,6 +50,7 @@ func reasons(p Plan) string {
 
 // planned returns the plan of launches, all of which have the identity of doneRun.
 func planned(launches []sweep.Launch, done []schema.Run, r rules) Plan {
+	r.identify = identityOf
 	identity := identityOf(new(doneRun(launches[0], "", nil)))
 	r.identity, r.points = func(sweep.Launch) map[string]string { return identity }, "these"
 	past := findPast(done, launches, r)

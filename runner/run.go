@@ -29,10 +29,12 @@ type Options struct {
 
 	// Done returns the runs of earlier sessions of the same suites on a machine: the newest session first, and in each session
 	// the newest run first; nil: there are none.
-	Done    func(machine string) ([]schema.Run, error)
-	Rerun   Rerun
-	DryRun  bool          // plan, but launch nothing
-	MaxTime time.Duration // after this time, nothing more is launched; 0: no limit
+	Done func(machine string) ([]schema.Run, error)
+	// Campaign makes the session one of several that share out a sweep, and replaces Done; nil: the session is of no campaign.
+	Campaign *Campaign
+	Rerun    Rerun
+	DryRun   bool          // plan, but launch nothing
+	MaxTime  time.Duration // after this time, nothing more is launched; 0: no limit
 	// LargerAfterOOM launches points even if a smaller one ran out of memory.
 	LargerAfterOOM bool
 

@@ -56,6 +56,10 @@ func (s *session) run(ctx context.Context) error {
 	if len(s.assembler.sides) == 1 { // after the build, which may leave files
 		s.assembler.sides[0] = workingTree(ctx, s.options.Exclude, s.settingsFiles())
 	}
+	if c := s.options.Campaign; c != nil {
+		s.assembler.campaign = c.nameOf(s.sweep, s.assembler.sides)
+		s.assembler.orderSeed, s.assembler.shard = seedOf(s.assembler.campaign), c.Shard
+	}
 	if err := s.plan(ctx); err != nil || s.options.DryRun {
 		return err
 	}

@@ -32,6 +32,9 @@ const (
 	// FactConfig is the hash of all settings of a run, including those whose values are not stored.
 	FactConfig = "runner.config_sha256"
 
+	// FactCampaign is the name of the campaign to which the session of a run belongs: of several sessions that share out one sweep.
+	FactCampaign = "runner.campaign"
+
 	// FactCounted is in some runs of a session that continues other sessions: the ids of the earlier runs that the session counts as its
 	// own, separated by spaces. The runs of the session together have all of these ids.
 	FactCounted = "runner.counted"

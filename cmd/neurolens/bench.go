@@ -72,6 +72,10 @@ share names files that git ignores and both sides need: --set 'share=[.venv]'.
 If both sides run the same file, such as one that a build writes outside of its
 tree, the command ends with exit status 2.
 
+--shard I/N measures part I of N of the points, with all repeats of a point.
+Sessions that share out a sweep are a campaign: each continues all others, and
+--status says what is missing (neurolens help clusters).
+
 With --until-conclusive, each point first gets 6 runs per side. Points
 that compare cannot decide yet get more: up to 9, 14, 20 and 30 (--max-repeats).
 The error rate of all these looks together is that of a single one.
@@ -103,6 +107,7 @@ complete keys and to mark typos.`,
   neurolens bench sweep.yaml --metric latency,peak_memory
   neurolens bench sweep.yaml --against main
   neurolens bench sweep.yaml --against main --until-conclusive
+  neurolens bench sweep.yaml --shard 2/8
   neurolens bench --schema > sweep.schema.json`,
 		Args: cobra.ArbitraryArgs, // see source
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -145,6 +150,8 @@ type bench struct {
 	outDir    string   // see --out-dir
 	settings  []string // files with settings: see runner.Options
 	metrics   []string // that are shown, in place of the primary one of each point
+
+	campaign *runner.Campaign // nil: the session is of none
 }
 
 // read reads the sweep, and what the command line says of its session.
@@ -165,6 +172,9 @@ func (b *bench) read() (err error) {
 		return err
 	}
 	if err := b.readSweep(); err != nil {
+		return err
+	}
+	if err := b.readCampaign(); err != nil {
 		return err
 	}
 	return b.readMetrics()
@@ -218,7 +228,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
 		Done: done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Settings: b.settings, Exclude: exclude, FindInconclusive: views.InconclusivePoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Settings: b.settings, Exclude: exclude, FindInconclusive: views.InconclusivePoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait || b.campaign != nil && b.campaign.Shard.Count > 0, Campaign: b.campaign,
 	}
 }
 
@@ -401,6 +411,7 @@ type benchFlags struct {
 	noSkipAfter  bool
 	wait, schema bool
 	metrics      []string
+	campaign     campaignFlags
 }
 
 // define defines them on the command.
@@ -415,6 +426,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 
 	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric)")
 	flags.StringVar(&f.rerun, "rerun", "", "measure stored runs again: `failed` or all")
+	f.campaign.define(cmd)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list every run and why it would run; run nothing")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "start no more runs after `TIME`")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover skipped others")
@@ -645,6 +657,15 @@ func (b *bench) session() error {
 	}
 	if b.flags.verbose {
 		progress.Discovered(b.stderr, b.sweep)
+	}
+	switch f := &b.flags.campaign; {
+	case f.sbatch > 0 || f.indexed > 0:
+		return b.printLauncher()
+	case f.status:
+		return b.campaignState()
+	}
+	if b.campaign != nil && b.campaign.Shard.Count > 0 {
+		b.sweep = b.sweep.Shard(b.campaign.Shard)
 	}
 	if b.flags.dryRun {
 		return b.plan()

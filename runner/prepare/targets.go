@@ -13,8 +13,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/neurolens/neurolens/runner/onnx"
@@ -38,7 +36,7 @@ type Options struct {
 // change, and each interpreter is queried once.
 type Targets struct {
 	Options
-	points       string // see pointsHash
+	points       string // see sweep.Sweep.PointsSHA256
 	known        map[Subject]*Target
 	stale        map[Subject]*Target // prepared before some file changed; see Fresh
 	hashes       map[string]hash
@@ -75,7 +73,7 @@ type interpreter struct {
 func New(o Options) *Targets {
 	sides := len(o.Sides)
 	return &Targets{
-		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
+		Options: o, points: o.Sweep.PointsSHA256(), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
 		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{},
 		builds: builds{points: map[Subject]built{}, commands: map[string]built{}, hashes: make([]string, sides), times: make([][]span, sides)},
 		files:  map[Subject]map[task.File]bool{}, described: map[string]onnx.Description{}, conversions: map[string]converted{},
@@ -141,19 +139,6 @@ func (t *Targets) interpreter(ctx context.Context, name string) (python.Interpre
 func hashOf(b []byte) string {
 	digest := sha256.Sum256(b)
 	return hex.EncodeToString(digest[:])
-}
-
-// pointsHash returns a hash of the points of a sweep, in whatever order they are. Those of calibrate are left out: with them
-// or without, it is the same sweep.
-func pointsHash(s *sweep.Sweep) string {
-	var ids []string
-	for i := range s.Points {
-		if !s.Points[i].Calibration {
-			ids = append(ids, s.Points[i].PointID)
-		}
-	}
-	slices.Sort(ids)
-	return hashOf([]byte(strings.Join(ids, "\n")))
 }
 
 // Fresh returns the current target of a subject. It is prepared again if a hashed file has changed.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -56,6 +57,17 @@ func readMachine(name string, f *facts) {
 	}
 	f.set("machine", fingerprint(f.known["cpu.model"], f.known["cpu.cores"], *f.integer("memory.total"), f.deviceNames()))
 	f.set("machine.source", "fingerprint")
+}
+
+// Hardware returns a name for the hardware of a machine by the facts that Read has read: the one that a machine without a name of its
+// own has. It is empty if a part of the hardware is unknown.
+func Hardware(env *schema.Env) string {
+	f := &facts{known: env.Facts, missing: env.Missing}
+	memory, err := strconv.ParseInt(env.Facts["memory.total"], 10, 64)
+	if env.Facts["cpu.model"] == "" || env.Facts["cpu.cores"] == "" || err != nil || f.unknownDevices() != "" {
+		return ""
+	}
+	return fingerprint(env.Facts["cpu.model"], env.Facts["cpu.cores"], memory, f.deviceNames())
 }
 
 // fingerprint returns a name for hardware: epyc-7b13-64c-512g-8xa100-sxm4-80gb-1f0c22a9. The digits at the end are a hash of the full

@@ -50,10 +50,11 @@ func (s *Sweep) Launches(o LaunchOptions) []Launch {
 	launches := make([]Launch, 0, runs*o.sides())
 	passes := s.profilePasses(o)
 	launches = append(launches, s.skips(o, s.firstPass()+len(passes)/o.sides())...)
+	passes = s.own(passes)
 	if s.Order == orderSequential {
 		blocks := s.byPoint(o)
 		setPositions(blocks, 0)
-		launches = append(launches, slices.Concat(blocks...)...)
+		launches = append(launches, s.own(slices.Concat(blocks...))...)
 	} else {
 		for repeat := range s.Repeats {
 			launches = append(launches, s.Round(repeat, o, nil)...)
@@ -95,7 +96,7 @@ func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []L
 	if !some {
 		return nil
 	}
-	return launches
+	return s.own(launches)
 }
 
 // FirstRound returns the first repeat that may have launches besides the ones of Launches.
@@ -157,7 +158,7 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 		var members []Launch
 		for _, p := range points {
 			for side := range o.sides() {
-				members = append(members, Launch{Point: &s.Points[p], Side: side, Repeat: repeat})
+				members = append(members, Launch{Point: s.at(p), Side: side, Repeat: repeat})
 			}
 		}
 		blocks = append(blocks, members)
@@ -182,8 +183,8 @@ func (s *Sweep) grouped() [][]int {
 		return s.blocks
 	}
 	var alone [][]int
-	for p := range s.Points {
-		if !s.Points[p].Calibration {
+	for p := range len(s.Points) + len(s.others) {
+		if !s.at(p).Calibration {
 			alone = append(alone, []int{p})
 		}
 	}
@@ -217,9 +218,10 @@ func (s *Sweep) firstPass() int {
 func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
 	block, told := s.firstPass(), map[[2]string]bool{}
 	var launches []Launch
-	for i := range s.Points {
-		for _, tool := range s.Points[i].Profile {
-			if of := [2]string{s.Points[i].Benchmark, tool}; NotRun(tool) != "" {
+	for i := range len(s.Points) + len(s.others) {
+		p := s.at(i)
+		for _, tool := range p.Profile {
+			if of := [2]string{p.Benchmark, tool}; NotRun(tool) != "" {
 				if told[of] {
 					continue
 				}
@@ -227,7 +229,7 @@ func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
 			}
 			for side := range o.sides() {
 				launches = append(launches, Launch{
-					Point: &s.Points[i], Side: side, Profile: tool, Block: block, Position: side,
+					Point: p, Side: side, Profile: tool, Block: block, Position: side,
 				})
 			}
 			block++

@@ -39,8 +39,11 @@ type Sweep struct {
 	Left       []discover.Left              // files that discover examined and that are not benchmarks, with paths from the working directory
 	Found      map[string]map[string]string // facts about the files that discover took, by path from the working directory
 
-	blocks      [][]int // indices into Points: the points of each block, in expansion order
-	calibration []int   // indices into Points, which belong to no block
+	others []Point // points of other shards, which do not run, and count in the numbers of blocks; nil unless the sweep is a shard
+	places []int   // where the points of the whole sweep are: in Points, or after these in others; nil unless the sweep is a shard
+
+	blocks      [][]int // the points of each block, in expansion order, by index: see at
+	calibration []int   // points that belong to no block, by index
 }
 
 // Point is one combination of all axes, and how it is launched. Points of one sweep may share slices and maps, so these must not

@@ -97,14 +97,32 @@ func (p *Progress) Close(result runner.Result) {
 }
 
 // CommandLine returns a command line of bench as it was typed. It is empty if the sweep came on standard input.
-func CommandLine(args []string) string { return again(args, 0) }
+func CommandLine(args []string) string { return again(args, nil) }
 
 // WithRepeats returns a command line of bench with another number of repeats, to be typed again. args are its words, without the
 // name of the program; what stands behind -- is a program's own. It is empty where the sweep came on standard input.
-func WithRepeats(args []string, repeats int) string { return again(args, repeats) }
+func WithRepeats(args []string, repeats int) string {
+	return again(args, []string{"--repeats", "-r"}, "--repeats", strconv.Itoa(repeats))
+}
 
-// again returns a command line of bench, with another number of repeats unless that is 0.
-func again(args []string, repeats int) string {
+// campaignOptions are the options with a value that say which part of a campaign a session is, or print a script for all of it.
+var campaignOptions = []string{"--shard", "--print-sbatch", "--print-k8s", "--format"}
+
+// WithShard returns a command line of bench that measures a shard. It is empty where the sweep came on standard input.
+func WithShard(args []string, shard string) string {
+	return again(args, campaignOptions, "--shard", shard)
+}
+
+// WithStatus returns a command line of bench that says how far a campaign is. It is empty where the sweep came on standard input.
+func WithStatus(args []string) string { return again(args, campaignOptions, "--status") }
+
+// WithScript returns a command line of bench that prints the script of a Slurm array. It is empty where the sweep came on standard input.
+func WithScript(args []string, shards int) string {
+	return again(args, campaignOptions, "--print-sbatch", strconv.Itoa(shards))
+}
+
+// again returns a command line of bench without some options that have a value, and with further words.
+func again(args, without []string, with ...string) string {
 	own := len(args)
 	if dash := slices.Index(args, "--"); dash >= 0 {
 		own = dash
@@ -114,18 +132,16 @@ func again(args []string, repeats int) string {
 	}
 	words := []string{"neurolens"}
 	for i := 0; i < own; i++ {
-		switch word := args[i]; {
-		case repeats > 0 && (word == "--repeats" || word == "-r"):
+		name, _, joined := strings.Cut(args[i], "=")
+		switch {
+		case slices.Contains(without, name) && !joined:
 			i++ // its value
-		case repeats > 0 && strings.HasPrefix(word, "--repeats="), word == "--no-pager":
+		case slices.Contains(without, name), args[i] == "--no-pager", args[i] == "--status":
 		default:
-			words = append(words, word)
+			words = append(words, args[i])
 		}
 	}
-	if repeats > 0 {
-		words = append(words, "--repeats", strconv.Itoa(repeats))
-	}
-	return term.ShellLine(append(words, args[own:]...)...)
+	return term.ShellLine(slices.Concat(words, with, args[own:])...)
 }
 
 // muchOfStart is how many starts of a process a program has to take so that they are not worth a word.

@@ -36,7 +36,10 @@ func planLines(p *runner.Plan) []string {
 	if len(p.Sides) > 0 {
 		lines = append(lines, sidesLine(p.Sides))
 	}
-	if p.Resumes != "" {
+	switch {
+	case p.Campaign != "":
+		lines = append(lines, term.OneLine(fmt.Sprintf("campaign %s: %s of %s are stored already", p.Campaign, term.Thousands(p.Done), term.Count(len(p.Launches), "run"))))
+	case p.Resumes != "":
 		lines = append(lines, fmt.Sprintf("continues session %s: %s of %s are stored already (--rerun all measures them again)",
 			views.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}

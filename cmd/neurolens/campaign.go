@@ -1,0 +1,151 @@
+package main
+
+import (
+	_ "embed" // the scripts
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// campaignFlags are the options of a session that is one of several, which share out a sweep.
+type campaignFlags struct {
+	shard, name     string
+	anyMachine      bool
+	status          bool
+	sbatch, indexed int
+}
+
+// define defines them on the command.
+func (f *campaignFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.shard, "shard", "", "measure only part I of N of the points: `I/N`, auto/N or auto in an array of tasks")
+	flags.StringVar(&f.name, "campaign", "", "continue all sessions of the campaign `NAME` (default: named by points and commit)")
+	flags.BoolVar(&f.anyMachine, "any-machine", false, "in a campaign, runs on machines with other hardware count too")
+	flags.BoolVar(&f.status, "status", false, "say what of a campaign is done, missing and failed; run nothing")
+	flags.IntVar(&f.sbatch, "print-sbatch", 0, "print a Slurm script that shares out the points over `N` tasks; run nothing")
+	flags.IntVar(&f.indexed, "print-k8s", 0, "print a Kubernetes Job that shares out the points over `N` pods; run nothing")
+}
+
+// given reports whether a session belongs to a campaign, and by which option.
+func (f *campaignFlags) given() (option string, ok bool) {
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{{"--shard", f.shard != ""}, {"--campaign", f.name != ""}, {"--status", f.status}, {"--print-sbatch", f.sbatch != 0}, {"--print-k8s", f.indexed != 0}} {
+		if o.given {
+			return o.name, true
+		}
+	}
+	return "", false
+}
+
+// readCampaign reads the campaign of a session, and leaves of the sweep what the session shall measure.
+func (b *bench) readCampaign() error {
+	f := &b.flags.campaign
+	option, given := f.given()
+	switch {
+	case !given && f.anyMachine:
+		return usageErrorf("--any-machine: want --shard or --campaign too: other sessions continue those of their own machine")
+	case !given:
+		return nil
+	case b.source.Texts != nil:
+		return usageErrorf("%s: want a sweep file; --print-sweep prints one of the programs on the command line", option)
+	case f.status && b.flags.against != "":
+		return usageErrorf("--status: sessions with --against start from the beginning, so there is nothing to continue")
+	case f.sbatch < 0 || f.indexed < 0:
+		return usageErrorf("%s: want a number of tasks from 1", option)
+	}
+	b.campaign = &runner.Campaign{Name: f.name, AnyMachine: f.anyMachine, Done: b.campaignRuns}
+	if f.shard == "" {
+		return nil
+	}
+	shard, err := sweep.ParseShard(f.shard, b.getenv)
+	if err != nil {
+		return usageErrorf("--shard: %v", err)
+	}
+	b.campaign.Shard = shard
+	return nil
+}
+
+// campaignRuns returns the runs that the store has of a campaign.
+func (b *bench) campaignRuns(name string) ([]schema.Run, error) {
+	db, err := openForReading(b.cmd.Context(), []string{b.dir})
+	if errors.Is(err, schema.ErrNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs, err := db.Campaign(b.cmd.Context(), b.sweep.Suites(), name)
+	return runs, errors.Join(err, db.Close())
+}
+
+// campaignState prints how far a campaign is. The error is errRunsFailed if a run is missing or has failed.
+func (b *bench) campaignState() error {
+	plan, err := runner.State(b.cmd.Context(), b.sweep, b.options(nil))
+	if err != nil {
+		return explained(err)
+	}
+	state := progress.NewCampaignState(&plan, b.sweep, b.campaign.Shard)
+	if err := b.print(b.format, state.Table(), func() term.View { return state.View(b.args) }); err != nil {
+		return err
+	}
+	if state.Incomplete() {
+		return errRunsFailed
+	}
+	return nil
+}
+
+//go:embed sbatch.tmpl
+var sbatchText string
+
+//go:embed k8s.tmpl
+var k8sText string
+
+// launcher is what the templates of scripts are filled with.
+type launcher struct {
+	Name    string // of the job: letters, digits and -
+	Tasks   int
+	Command string // with its shard, for a shell
+	Status  string // the command that says what is missing
+}
+
+// printLauncher prints the script that shares out a sweep.
+func (b *bench) printLauncher() error {
+	text, tasks := sbatchText, b.flags.campaign.sbatch
+	if tasks == 0 {
+		text, tasks = k8sText, b.flags.campaign.indexed
+	}
+	l := launcher{Name: jobName(b.sweep.Suite, b.source.Path), Tasks: tasks, Command: progress.WithShard(b.args, fmt.Sprintf("auto/%d", tasks))}
+	if l.Command == "" {
+		return usageErrorf("bench: the sweep is on standard input, which the tasks do not have: want a file")
+	}
+	l.Status = progress.WithStatus(b.args)
+	return template.Must(template.New("").Parse(text)).Execute(b.stdout, l)
+}
+
+var noJobName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// jobName returns a name that Slurm and Kubernetes accept.
+func jobName(suite, path string) string {
+	name := suite
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	name = strings.Trim(noJobName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if name == "" {
+		return "neurolens"
+	}
+	return name[:min(len(name), 40)]
+}
