@@ -64,7 +64,7 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(a.env, volatile, a.devices))
 	judge(l.Point, &run)
 	stat.Complete(&run)
-	if name := cmp.Or(l.Point.Primary, schema.PrimaryMetric); run.Metric(name) != nil {
+	if name := cmp.Or(l.Point.Primary, schema.PrimaryMetric); run.Metric(name) != nil && !task.Multiplexed(o.Facts, name) {
 		run.Primary = name
 	}
 	run.Warnings = append(run.Warnings, sampleWarnings(&run, o.Facts[task.FactTimerFloor])...)

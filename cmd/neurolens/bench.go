@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
@@ -29,6 +30,7 @@ import (
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/cmdline"
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/shellwords"
@@ -489,12 +491,17 @@ func givenKeys(cmd *cobra.Command) map[string]string {
 		if k.Option == "" || f == nil || !f.Changed {
 			continue
 		}
-		given[k.Name] = f.Value.String()
-		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
-			given[k.Name] = strings.Join(list.GetSlice(), ",")
-		}
+		given[k.Name] = optionText(f)
 	}
 	return given
+}
+
+// optionText returns the value of an option as it is given; several values are separated by commas.
+func optionText(f *pflag.Flag) string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return strings.Join(list.GetSlice(), ",")
+	}
+	return f.Value.String()
 }
 
 // overrides returns the settings of the command line that were given.
@@ -652,7 +659,7 @@ func (b *bench) sessions(args []string) ([]*bench, error) {
 
 // session runs one sweep, or says what of it would run.
 func (b *bench) session() error {
-	for _, note := range append([]string{b.source.Note}, b.sweep.Notes...) {
+	for _, note := range slices.Concat([]string{b.source.Note}, b.sweep.Notes, counter.Gaps(b.sweep.Counters())) {
 		progress.Note(b.stderr, note)
 	}
 	if b.flags.verbose {
@@ -692,7 +699,7 @@ func repeatableFlags(cmd *cobra.Command, o sweep.Overrides, texts []string) stri
 	}
 	for _, name := range sweep.RepeatedOptions() {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
-			given[name] = shellwords.ToUTF8(f.Value.String())
+			given[name] = shellwords.ToUTF8(optionText(f))
 		}
 	}
 	if len(given) == 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/probe"
 )
 
@@ -27,7 +28,9 @@ The exit status is 0, also if there are findings.`,
 				remark(text)
 			}
 			env := a.thisMachine(cmd.Context())
-			advice := probe.Advise(env)
+			counters := counter.Open(counter.Names(), 0)
+			advice := append(probe.Advise(env), probe.AdviseCounters(counters))
+			counter.Close(counters)
 			t := answer.Table{Columns: views.TextColumns("check", "state", "value", "missing", "why", "command", "remedy")}
 			for _, d := range advice {
 				t.Rows = append(t.Rows, []any{d.Check, d.State, answer.Text(d.Value), answer.Text(d.Missing), answer.Text(d.Why), answer.Text(d.Command), answer.Text(d.Remedy)})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -381,6 +382,40 @@ func (c check) apply(env schema.Env, prefix string) Advice {
 
 // unclear returns the verdict if the facts do not answer the question.
 func unclear(value string) verdict { return verdict{state: StateUnknown, value: value} }
+
+// AdviseCounters judges which events can be counted for processes of this one.
+func AdviseCounters(counters []counter.Counter) Advice {
+	a := Advice{Check: "counters", State: StateOK}
+	var there, gone, user []string
+	for _, c := range counters {
+		switch {
+		case c.Missing != "":
+			gone = append(gone, c.Name)
+			_, help, _ := strings.Cut(c.Missing, ": ")
+			if strings.HasPrefix(help, "sudo ") {
+				a.Command = help
+			} else {
+				a.Remedy = "no command helps: " + help
+			}
+			continue
+		case c.UserOnly:
+			user = append(user, c.Name)
+		}
+		there = append(there, c.Name)
+	}
+	a.Value = cmp.Or(strings.Join(there, " "), none)
+	switch {
+	case gone != nil:
+		a.State, a.Why = StateAdvice, "bench --counters cannot count "+strings.Join(gone, ", ")
+	case user != nil:
+		a.State, a.Why = StateAdvice, "bench --counters leaves out what happens in the kernel"
+		a.Command = "sudo sysctl kernel.perf_event_paranoid=1"
+	}
+	if a.Command != "" {
+		a.Remedy = ""
+	}
+	return a
+}
 
 // onOff returns a flag for people.
 func onOff(flag string) string {

@@ -1,12 +1,14 @@
 package python
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -466,4 +468,37 @@ func TestSpellings(t *testing.T) {
 	if o := runSpec(t, spec); o.Applied["batch_size"] != "2" || o.Applied["precision"] != "fp16" || o.Applied["seq_len"] != "32" {
 		t.Errorf("applied %v", o.Applied)
 	}
+}
+
+// TestCounters counts the page faults of 40 MiB in the measure stage, per iteration.
+func TestCounters(t *testing.T) {
+	counters := counter.Open([]string{counter.PageFaults}, 0)
+	counter.Close(counters)
+	if why := counters[0].Missing; why != "" {
+		t.Skip("page faults cannot be counted here: " + why)
+	}
+	spec := benchmark(t, `
+import mmap
+
+def run_benchmark():
+    memory = mmap.mmap(-1, 40 << 20, mmap.MAP_PRIVATE)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        try:
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+        except OSError:
+            pass
+    for at in range(0, 40 << 20, mmap.PAGESIZE):
+        memory[at] = 1
+`, nil)
+	spec.Iterations, spec.Warmup, spec.Counters = 3, 1, counter.Names()
+	o := runOK(t, spec)
+	for _, m := range o.Metrics {
+		if m.Name == counter.PageFaults {
+			want := float64(40 << 20 / os.Getpagesize())
+			valuetest.DeepEqual(t, m.IterationsPerSample, []int64{3})
+			valuetest.Near(t, m.Values()[0], want, want/100)
+			return
+		}
+	}
+	t.Errorf("no page faults: %v, %v", o.Metrics, o.Missing)
 }

@@ -26,6 +26,7 @@ import types  # noqa: E402
 
 PROTO = 1
 FD_EVENTS = 3
+FD_COUNTERS = 4  # the first of the counters of the job
 STAGES = ("build", "setup", "warmup", "measure", "validate", "teardown", "profile")  # numbered from 1
 MAX_ROWS = 1 << 26
 MAX_MESSAGE = 2000  # characters
@@ -207,6 +208,7 @@ class Worker:
         self.config, self.settings = job.get("config", {}), job.get("settings") or {}
         self.warmup, self.iterations, self.budget = job["warmup"], job["iterations"], job.get("budget", 0)
         self.watch = job.get("watch", False)
+        self.counters = {name: out_of_the_way(FD_COUNTERS + i) for i, name in enumerate(job.get("counters", ()))}
         self.deadlines = job.get("deadlines", {})  # in ns, by stage
 
     # Messages to the runner.
@@ -371,7 +373,9 @@ class Worker:
                 first_call = words[WORD_ROWS] if self.warmup and self.file else 0
                 self.timing.calibrate(words, WORD_ROWS, first)
             self.begin("measure")
+            before = self.read_counters()
             self.timing.measure(words, first, first + self.iterations, self.budget)
+            self.send_counts(before, self.read_counters())
         finally:
             if collecting:
                 gc.enable()
@@ -379,6 +383,20 @@ class Worker:
         if first_call > FIRST_CALL_NS:
             self.compare_first_call(first_call, [row for row in words[first:first + self.iterations] if row != UNSET])
         self.send_device_memory()
+
+    def read_counters(self):
+        """The bytes of a reading of each counter, which are three numbers; less of one that does not count here."""
+        return [os.read(fd, 24) for fd in self.counters.values()]
+
+    def send_counts(self, before, after):
+        if not self.counters:
+            return
+        counts = {}
+        for name, first, last in zip(self.counters, before, after):
+            if len(first) == len(last) == 24:
+                numbers = [b - a for a, b in zip(memoryview(first).cast("q"), memoryview(last).cast("q"))]
+                counts[name] = dict(zip(("count", "enabled", "running"), numbers))
+        self.events.send("counts", counts=counts)
 
     def compare_first_call(self, took, rows):
         """Warns where the first call, which was a warm-up iteration, did work that the measured ones did not."""

@@ -559,6 +559,20 @@ func (p *program) checkPrimary(d *document) {
 	}
 }
 
+// checkCounters refuses metrics of the sweep with the name of a counter that it asks for.
+func (p *program) checkCounters(d *document, counters []string) {
+	for _, m := range p.metrics {
+		if slices.Contains(counters, m.rule.Name) {
+			panic(d.keys["metrics"].errorf("counters has a metric %s: choose another name", m.rule.Name))
+		}
+	}
+	for _, r := range p.derived {
+		if slices.Contains(counters, r.Name) {
+			panic(d.keys["derived"].errorf("counters has a metric %s: choose another name", r.Name))
+		}
+	}
+}
+
 // nearMetric returns the metric among own that a name probably misspells; empty: the name is known, or resembles none.
 func nearMetric(name string, own []string) string {
 	if _, known := schema.KindOfMetric(name); known || slices.Contains(own, name) || strings.HasPrefix(name, metricPrefix) {

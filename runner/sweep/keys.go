@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
@@ -512,6 +513,12 @@ var keysOfRuns = []Key{
 		Doc: "Readings of clocks, power, utilisation and so on while a run measures: {hz: 10}, ten a second.",
 	},
 	{
+		Name: "counters", Value: oneOrMany(1, oneOf(counterWords...)), Stored: true, Reproduce: true,
+		Option: "count events: default, or a `LIST` such as instructions,page_faults",
+		Doc:    "Events of the processor and the kernel to count, as metrics: default for all of them, or a list. A command has a value for each process, a worker one for each run, per iteration. Events that cannot be counted here are missing, with the reason.",
+		text:   func(p *Point) string { return strings.Join(p.Counters, ",") },
+	},
+	{
 		Name: "work", Value: Value{Kind: Object, Keys: keysOfAmounts}, Stored: true, text: workText,
 		Doc: "The work of one iteration: items, bytes, flops. Latencies then also give the rates throughput, bandwidth and compute. Amounts that the benchmark reports itself take precedence.",
 	},
@@ -532,6 +539,9 @@ var keysOfRuns = []Key{
 		point: func(p *Point) any { return &p.Budget }, text: budgetText,
 	},
 }
+
+// counterWords are the words of counters.
+var counterWords = append([]string{"default"}, counter.Names()...)
 
 // profilerKeys are the keys of a profiler.
 var profilerKeys = []Key{

@@ -376,6 +376,7 @@ var levelValues = map[string][]string{
 	"deterministic":         {"true", "false", "true", "false", "true", "file: x.py"},
 	"profile":               {"torch", "[]", "torch", "[]", "torch", "file: x.py"},
 	"telemetry":             {"{hz: 1}", "{hz: 2}", "{hz: 3}", "{hz: 4}", "{hz: 5}", "file: x.py"},
+	"counters":              {"cycles", "[instructions]", "[task_clock, cycles]", "default", "page_faults", "file: x.py"},
 	"work":                  {"{items: 1}", "{items: 2}", "{items: 3}", "{items: 4}", "{items: 5}", "file: x.py"},
 	"warmup":                {"1", "2", "3", "4", "5", "file: x.py"},
 	"iterations":            {"1", "2", "3", "4", "5", "file: x.py"},

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
@@ -279,6 +280,12 @@ func TestErrorsOfPythonValues(t *testing.T) {
 	check("telemetry: {hz: fast}", `3: telemetry.hz: want a number above 0 and at most 1000, got "fast"`)
 	check("telemetry: {energy: 1}", "3: telemetry.energy: want true or false, got 1")
 	check("telemetry: {rate: 1}", "3: telemetry: unknown key rate: want one of energy hz")
+	check("counters: loads", `3: counters: want one of default instructions cycles branch_misses cache_misses page_faults context_switches task_clock, got "loads"`)
+	check("counters: [cycles, cycles]", "3: counters: cycles appears twice")
+	check("counters: cycles\nmetrics: {cycles: {regex: a}}", "4: metrics: counters has a metric cycles: choose another name")
+	check("counters: cycles\nderived: {cycles: {expr: latency, unit: s}}", "4: derived: counters has a metric cycles: choose another name")
+	check("counters: []", "3: counters: is empty")
+	check("counters: 1", "3: counters: want one of default instructions cycles branch_misses cache_misses page_faults context_switches task_clock, got 1")
 	check("profile: {tool: ort, timeout: 5}", "3: profile.timeout: want a time with its unit (500ms, 15s, 10m), got 5")
 	check("profile: {tool: ort, limit: 5s}", "3: profile: unknown key limit: want one of timeout tool")
 	check("profile: [ort, {tool: ort}]", "3: profile: ort appears twice")
@@ -350,4 +357,18 @@ func TestSpellings(t *testing.T) {
 		}
 		valuetest.DeepEqual(t, p.WrittenTexts()["precision"], c.text, name)
 	}
+}
+
+// TestCounters: counters have one order, whatever that of the list is, and default stands for all.
+func TestCounters(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "counters: task_clock": "task_clock", "counters: [page_faults, instructions]": "instructions,page_faults",
+		"counters: [default]": strings.Join(counter.Names(), ","), "counters: [cycles, default]": strings.Join(counter.Names(), ","),
+	} {
+		point := parse(t, "file: x.py\n"+text+"\n", Overrides{}).Points[0]
+		equal(t, strings.Join(point.Counters, ","), want)
+		equal(t, point.Settings()["counters"], want)
+	}
+	given := Overrides{Given: map[string]string{"counters": "cycles,instructions"}}
+	equal(t, strings.Join(parse(t, "file: x.py\ncounters: default\n", given).Points[0].Counters, ","), "instructions,cycles")
 }

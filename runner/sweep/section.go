@@ -136,6 +136,7 @@ func (p *section) read(size *int) {
 	p.unused = schema.Catch(p.program.checkUse)
 	p.program.readResults(d, p.grid)
 	p.program.checkPrimary(d)
+	p.program.checkCounters(d, p.settings.point.Counters)
 	p.skips = d.readSkips(p.grid, seed)
 	p.counted = d.readCounted(p.grid, seed)
 	p.work = d.readWork(p.grid, seed)

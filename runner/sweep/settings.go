@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -49,7 +50,7 @@ func readSettings(d *document) settings {
 	s.sweep.Order = OrderInterleaved
 	for _, read := range []func(*document){
 		s.readSuite, s.readTags, s.readSwitches, s.readSeed, s.readTiming, chosen("iterations_per_sample", s.readIterationsPerSample),
-		s.readProfile, s.readFixed, s.readCounts, chosen("order", s.plain("order")), s.readPrecision, s.readMaxRepeats,
+		s.readProfile, s.readCounters, s.readFixed, s.readCounts, chosen("order", s.plain("order")), s.readPrecision, s.readMaxRepeats,
 		s.readBudget, s.readTimeouts, given("thresholds", s.readThresholds), given("allow_failed", s.readAllowFailed),
 		given("skip_exit", s.plain("skip_exit")), chosen("ignore_exit", s.readIgnoredExits), given("primary", s.readPrimary),
 		given("telemetry", s.readTelemetry),
@@ -306,6 +307,37 @@ func (s *settings) readProfiler(d *document, f field) {
 		s.point.ProfileTimeouts = map[string]time.Duration{}
 	}
 	s.point.ProfileTimeouts[tool] = limit.duration()
+}
+
+// readCounters reads the events to count, in the order in which they are stored.
+func (s *settings) readCounters(d *document) {
+	items := d.optionItems("counters")
+	if f := d.keys["counters"]; f.given() && items == nil {
+		items = f.someItems()
+	}
+	var asked []string
+	for _, f := range items {
+		word := f.oneOf(counterWords)
+		if slices.Contains(asked, word) {
+			panic(f.errorf("%s appears twice", word))
+		}
+		asked = append(asked, word)
+	}
+	for _, name := range counter.Names() {
+		if slices.Contains(asked, name) || slices.Contains(asked, counterWords[0]) {
+			s.point.Counters = append(s.point.Counters, name)
+		}
+	}
+}
+
+// Counters returns the counters that points ask for.
+func (s *Sweep) Counters() (names []string) {
+	for _, name := range counter.Names() {
+		if slices.ContainsFunc(s.Points, func(p Point) bool { return slices.Contains(p.Counters, name) }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // readFixed records the settings from the command line, a preset or a variant, which no benchmark may change. A cold start has one

@@ -31,6 +31,7 @@ type command struct {
 	argv    []string
 	samples *sampleMap
 	columns [commandColumns][]int64
+	counts  counting
 	keeper  *keeper
 	stage   schema.Stage
 	// followed reports whether a process was traced already.
@@ -89,6 +90,10 @@ func (s *supervisor) runCommand() {
 	} else {
 		s.sender.hold(event{Event: eventFact, Key: "runner.spawner_error", Value: err.Error()})
 	}
+	c.counts = s.count(s.spawner.parent())
+	for i := range c.job.Counters {
+		c.counts.rows = append(c.counts.rows, c.samples.column(commandColumns+i))
+	}
 	if c.path, err = LookPath(c.argv[0], s.attr.Env); err != nil {
 		s.fail(fmt.Errorf("starting %q: %w", c.argv[0], err))
 		return
@@ -114,6 +119,7 @@ func (c *command) close() {
 		c.keeper.close()
 	}
 	_ = c.written.Close() // of nil too
+	c.counts.close()
 }
 
 // run performs the warm-up and the measurement. The event is a failure.
@@ -192,7 +198,9 @@ func (c *command) iterate(row, index int) *event {
 	if err != nil {
 		return &event{Event: eventError, Stage: c.stage, Kind: kindStart, Message: err.Error()}
 	}
+	c.counts.renew(c.spawner.parent()) // they begin at 0
 	it, status, err := c.time()
+	c.counts.end()
 	done()
 	if failed := c.failure(process{fmt.Sprintf("process %d of %s", index+1, c.stage), c.path, false}, status, err); failed != nil {
 		return failed
@@ -205,6 +213,7 @@ func (c *command) iterate(row, index int) *event {
 	c.columns[columnCPUUser][row] = it.usage.Utime.Nano() / int64(time.Microsecond)
 	c.columns[columnCPUSystem][row] = it.usage.Stime.Nano() / int64(time.Microsecond)
 	c.columns[columnPeakMemory][row] = maxRSS(&it.usage)
+	c.counts.keep(row, &c.sender)
 	if measured { // before the row counts, so that a row that counts is complete
 		if err := c.keeper.keep(row); err != nil {
 			return &event{Event: eventError, Stage: c.stage, Kind: kindMetric, Message: err.Error()}

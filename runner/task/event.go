@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -52,6 +53,7 @@ type event struct {
 	Reals               []float64                      `json:"reals,omitempty"`
 	IterationsPerSample []int64                        `json:"iterations_per_sample,omitempty"`
 	Op                  *eventOp                       `json:"op,omitempty"`
+	Counts              map[string]counter.Reading     `json:"counts,omitempty"`
 }
 
 // eventMetric describes a metric that is not in the file of samples, or adds attributes to latency.
@@ -87,6 +89,7 @@ const (
 	eventShape       = "shape"
 	eventMetrics     = "metric"
 	eventOps         = "op"
+	eventCounts      = "counts"
 	eventWarning     = "warning"
 	eventVersion     = "version"
 	eventDeadlines   = "deadlines"
@@ -234,6 +237,7 @@ type reports struct {
 	metrics  []schema.Metric // in the order of their first event
 	values   int             // of all metrics together
 	ops      []schema.Op
+	counts   map[string]counter.Reading // of the measure stage, by counter
 	warnings []string
 	shaped   bool
 	// shortened are the stages whose deadlines the benchmark has made shorter.
@@ -260,6 +264,8 @@ func (r *run) receive(e event) error {
 		return r.reports.addMetric(e)
 	case eventOps:
 		return r.reports.addOp(e.Op)
+	case eventCounts:
+		r.reports.counts = e.Counts
 	case eventWarning:
 		if e.Value != "" && !slices.Contains(r.reports.warnings, e.Value) {
 			r.reports.warnings = append(r.reports.warnings, e.Value)

@@ -107,6 +107,9 @@ func testWorker(config map[string]string) (*Work, error) {
 		return work, nil
 	}
 	switch do {
+	case "touch":
+		work.Iterate = touch
+		return work, nil
 	case "slow", "invalid", "hang in validate":
 		work.Iterate = func() { time.Sleep(time.Millisecond) }
 		if do == "invalid" {

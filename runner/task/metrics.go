@@ -54,6 +54,7 @@ func (r *run) metrics(o *Outcome) {
 		add("cpu_system", "rusage", 1000, columnCPUSystem)
 	}
 	r.peakMemory(o)
+	r.counters(o)
 	kept, events := r.keptOutputs()
 	r.readOutputs(o, kept)
 	r.receiveEvents(o, events, kept.Processes)

@@ -72,6 +72,8 @@ func (s *spawner) start(string, []string, *syscall.ProcAttr) (int, error) {
 
 func (s *spawner) close() {}
 
+func (s *spawner) parent() int { return 0 }
+
 // restoreOpenFiles does nothing: the runtime restores the limit in the processes that it starts.
 func restoreOpenFiles() {}
 

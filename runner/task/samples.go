@@ -60,8 +60,9 @@ const (
 	columnCPUUser    // us
 	columnCPUSystem  // us
 	columnPeakMemory // B
-	commandColumns
-	workerColumns = 1
+	commandColumns   // the counters of a command follow
+	workerColumns    = 1
+	maxColumns       = 64
 )
 
 // shape is the geometry of a file of samples.
@@ -78,7 +79,7 @@ func (s shape) offset(column, row int) int64 {
 func (j *job) shape() shape {
 	columns := workerColumns
 	if j.Executor == schema.ExecutorCommand {
-		columns = commandColumns
+		columns = commandColumns + len(j.Counters)
 	}
 	return shape{columns: columns, capacity: j.Warmup + j.Iterations, warmup: j.Warmup}
 }
@@ -110,7 +111,7 @@ func parseShape(h []byte) (shape, error) {
 	columns := binary.LittleEndian.Uint32(h[offColumns:])
 	capacity := binary.LittleEndian.Uint64(h[offCapacity:])
 	warmup := binary.LittleEndian.Uint64(h[offWarmup:])
-	if columns == 0 || columns > commandColumns || capacity > maxRows || warmup > capacity {
+	if columns == 0 || columns > maxColumns || capacity > maxRows || warmup > capacity {
 		return shape{}, fmt.Errorf("samples of %d columns, %d rows, %d warm-up rows: want fewer", columns, capacity, warmup)
 	}
 	return shape{columns: int(columns), capacity: int(capacity), warmup: int(warmup)}, nil

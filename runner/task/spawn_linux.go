@@ -126,6 +126,14 @@ func (s *spawner) close() {
 	}
 }
 
+// parent returns the process from which processes inherit counters; 0: the calling thread.
+func (s *spawner) parent() int {
+	if s == nil {
+		return 0
+	}
+	return s.pid
+}
+
 // start starts a process as syscall.ForkExec does. Of attr.Sys it supports only Setpgid, which must be set.
 func (s *spawner) start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	a := s.area

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -33,6 +34,9 @@ type Launch struct {
 	// Dir. By default the input is empty, and the output is kept as long as the run needs it.
 	Stdin  string `json:"stdin,omitempty"`
 	Stdout string `json:"stdout,omitempty"`
+	// Counters are the events to count (see counter.Names): for each process of a command, and for the measure stage of a worker. A
+	// profiler pass counts none.
+	Counters []string `json:"counters,omitempty"`
 }
 
 // Spec defines what to run. Executor, Deadlines, and one of Config, Command and Program are required.
@@ -151,6 +155,11 @@ func (s Spec) filled() (Spec, error) {
 	if s.Budget < 0 || s.Budget == 0 && s.Iterations == 0 {
 		return s, fmt.Errorf("budget %v and iterations %d: want one of them", s.Budget, s.Iterations)
 	}
+	for _, name := range s.Counters {
+		if !slices.Contains(counter.Names(), name) {
+			return s, fmt.Errorf("counter %q: want one of %v", name, counter.Names())
+		}
+	}
 	if s.OutputLimit == 0 {
 		s.OutputLimit = defaultOutputLimit
 	}
@@ -193,6 +202,9 @@ func (s Spec) job(killWait time.Duration) job {
 	j := job{
 		Proto: proto, Launch: s.Launch, Config: s.Config, Env: s.Env, Watch: s.Watch, Keep: s.Keep, CleanupWait: s.Deadlines.Teardown,
 		OutputLimit: s.OutputLimit, KillWait: killWait,
+	}
+	if s.Profile {
+		j.Counters = nil
 	}
 	if s.Program != nil {
 		j.Program, j.Settings = append([]string{s.Program.Path}, s.Program.Args...), s.Program.Settings

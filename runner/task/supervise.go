@@ -193,6 +193,14 @@ func (s *supervisor) runWorker() {
 		return
 	}
 	s.attr.Files = append(s.attr.Files, s.worker.Fd())
+	counts := s.count(0)
+	defer counts.close()
+	for i, fd := range counts.fds {
+		if counts.lost[i] {
+			fd = int(s.files[0].Fd()) // the null device: nothing can be read from it
+		}
+		s.attr.Files = append(s.attr.Files, uintptr(fd))
+	}
 	s.sender.flush()
 	pid, err := s.start(path, append(argv, s.dir), &s.attr)
 	if err != nil {
@@ -269,6 +277,7 @@ const (
 // The descriptors that the roles begin with.
 const (
 	fdWorkerEvents     = 3 // of the worker
+	fdWorkerCounters   = 4 // of the worker: the first of the counters of the job
 	fdOrders           = 3 // of the supervisor
 	fdSupervisorEvents = 4
 	fdPassedEvents     = 5

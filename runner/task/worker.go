@@ -75,7 +75,13 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	if budget == 0 { // iterations are exact
 		budget, stop = math.MaxInt64, new(int64)
 	}
+	counts := workerCounts(j.Counters)
+	counts.begin()
 	measure(point.Iterate, rows[j.Warmup:], budget, stop)
+	counts.end()
+	if len(j.Counters) > 0 {
+		w.sender.send(event{Event: eventCounts, Counts: counts.differences()})
+	}
 	if point.Validate != nil {
 		w.begin(schema.StageValidate)
 		if err := point.Validate(); err != nil {

@@ -33,6 +33,7 @@ var warningMeanings = map[string]string{
 	probe.WarnForeignGPU:        "another process used the GPU; end it, measure again",
 	task.WarnLeftRunning:        "the benchmark left processes running, which were killed",
 	task.WarnAppliedUnknown:     "the worker did not report which settings it applied",
+	task.WarnMultiplexed:        "more counters were asked for than the processor has, so they took turns and their values are estimates; ask for fewer --counters",
 	python.WarnFirstCall:        "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
 	python.WarnConfigIgnored:    "get_config of the benchmark asks for something that the run does not have; show says what, and which setting to use",
 	python.WarnUnseeded:         "a seed or deterministic algorithms were asked for, and something did not get them, see show; seed it in the benchmark",
@@ -86,10 +87,10 @@ func WarningText(word string) string {
 }
 
 // detailFacts are the facts that say what a warning of a run is about.
-var detailFacts = map[string]string{python.WarnUnseeded: python.FactUnseeded, python.WarnConfigIgnored: python.FactConfigIgnored}
+var detailFacts = map[string]string{python.WarnUnseeded: python.FactUnseeded, python.WarnConfigIgnored: python.FactConfigIgnored, task.WarnMultiplexed: task.FactMultiplexed}
 
 // WarningOf returns a word of warning of a run with its meaning, and with what it is about: the times of a first call and of the later
-// ones, what has no seed, or what is ignored.
+// ones, what has no seed, what is ignored, or which counters took turns.
 func WarningOf(run *schema.Run, word string) string {
 	text := WarningText(word)
 	if detail := run.Env.Facts[detailFacts[word]]; detail != "" {
