@@ -146,9 +146,6 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile
 	}
-	if l.Point.Telemetry != nil {
-		env.Missing["telemetry"] = "unsupported"
-	}
 	for _, facts := range []map[string]string{t.Facts, volatile, o.Facts} {
 		maps.Copy(env.Facts, facts)
 	}

@@ -292,10 +292,10 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 func (s *session) lock(ctx context.Context) (*device.Held, error) {
 	cpuOnly := true
 	for i := range s.sweep.Points {
-		p := &s.sweep.Points[i]
-		cpuOnly = cpuOnly && (p.Executor == schema.ExecutorBuiltin || p.Device == "cpu" || p.Provider == "CPUExecutionProvider")
+		cpuOnly = cpuOnly && usesProcessorOnly(&s.sweep.Points[i])
 	}
 	s.assembler.devices = device.Of(s.assembler.env, os.Environ(), cpuOnly)
+	s.launcher.devices = s.assembler.devices
 	var wait func(device, owner string)
 	if s.options.Wait {
 		wait = func(device, owner string) {
@@ -303,6 +303,11 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 		}
 	}
 	return device.Lock(ctx, s.options.Locks, s.assembler.devices, wait)
+}
+
+// usesProcessorOnly reports whether a point is known to use no GPU.
+func usesProcessorOnly(p *sweep.Point) bool {
+	return p.Executor == schema.ExecutorBuiltin || p.Device == "cpu" || p.Provider == "CPUExecutionProvider"
 }
 
 // factProcessStart is the fact with the time to start a process that does nothing and to wait for its end, in ns: the median of

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -361,7 +362,8 @@ type launcher struct {
 	targets *prepare.Targets
 	pool    *task.Pool
 	watch   *probe.Watcher
-	extract Extract // reads metrics from the files of a run
+	devices []string // that the session measures, see device.Of
+	extract Extract  // reads metrics from the files of a run
 	read    ReadResults
 	keep    KeepFile
 	tell    func(Event)
@@ -377,6 +379,14 @@ type launched struct {
 	changed  bool              // a file that it is made of changed before it or while it ran
 	results  []schema.Run      // of the tool that it ran
 	leaving  *leaving          // decides about its files
+}
+
+// devicesOf returns the devices that a point of the session measures.
+func (r *launcher) devicesOf(p *sweep.Point) []string {
+	if usesProcessorOnly(p) {
+		return nil
+	}
+	return r.devices
 }
 
 // launch runs the process tree for a launch of a target.
@@ -396,7 +406,15 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	leaving := r.newLeaving(t)
 	spec.RunDir, spec.Leave = sweep.RunDir, leaving.take
 	before := r.watch.Read()
+	watched := l.Point.Telemetry != nil && l.Profile == ""
+	if watched {
+		r.watch.Begin(l.Point.Telemetry.Hz, r.devicesOf(l.Point))
+	}
 	outcome, err := r.pool.Run(ctx, spec, observe)
+	var readings probe.Readings
+	if watched {
+		readings = r.watch.End()
+	}
 	if err != nil {
 		return launched{}, fmt.Errorf("running %s: %w", l.Point.Benchmark, err)
 	}
@@ -408,6 +426,9 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		r.comparer.judgeOutputs(l, &outcome, came.outputs, want)
 	}
 	volatile := probe.Between(before, r.watch.ReadAfter())
+	if watched {
+		maps.Copy(volatile, addTelemetry(&outcome, readings, l.Point.Telemetry))
+	}
 	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, came.results, leaving}, nil
 }
 

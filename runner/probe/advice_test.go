@@ -249,6 +249,8 @@ func TestWarnings(t *testing.T) {
 		{"gpu.0.throttled_power=10000000;gpu.0.throttled_thermal=0", "", "", ""},
 		{"gpu.0.throttled_power=10000001", "", "", "throttled"},
 		{"gpu.0.throttled_thermal=10000001", "", "", "throttled"},
+		{"throttle.power_cap=1;throttle.thermal.1=0", "", "", ""},
+		{"throttle.power_cap=0;throttle.thermal.1=1.001", "", "cpu", "throttled"},
 	} {
 		env.Facts["cpu.governor"] = c.governor
 		var devices []string

@@ -433,7 +433,10 @@ const (
 	WarnForeignGPU = "foreign_gpu" // a process that is not the benchmark's computed on a GPU
 )
 
-// Warnings returns the warnings for a run, sorted. env describes the session, facts are the result of Between, and devices, as named by
+// rareThrottling is the share of readings, in percent, up to which a lowered clock has no effect on a run.
+const rareThrottling = 1
+
+// Warnings returns the warnings for a run, sorted. env describes the session, facts are the result of Between, with those of readings, and devices, as named by
 // device.Of, are the measured devices; other GPUs are ignored. No devices means all.
 func Warnings(env schema.Env, facts map[string]string, devices []string) []string {
 	var words []string
@@ -454,6 +457,9 @@ func Warnings(env schema.Env, facts map[string]string, devices []string) []strin
 		throttled = throttled || some(facts[prefix+"throttle"]) ||
 			above(facts[prefix+"throttled_power"], brief) || above(facts[prefix+"throttled_thermal"], brief)
 		foreign = foreign || some(facts[prefix+"foreign"])
+	}
+	for name, share := range facts { // of the readings of measured devices
+		throttled = throttled || strings.HasPrefix(name, throttleShare) && above(share, rareThrottling)
 	}
 	if throttled {
 		words = append(words, WarnThrottled)

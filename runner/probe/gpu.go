@@ -3,7 +3,6 @@ package probe
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -21,7 +20,7 @@ type Devices struct {
 	Missing map[string]string `json:"missing"`
 }
 
-// The arguments that make this program a process that asks the driver: once, or whenever it is asked.
+// The arguments that make this program a process that asks the driver: once, or whenever it is asked, and takes readings of the machine.
 const (
 	role      = "__gpu"
 	watchRole = "__gpu-watch"
@@ -42,7 +41,7 @@ func Main(argv []string) (code int, handled bool) {
 	if argv[0] == role {
 		err = json.NewEncoder(os.Stdout).Encode(queryDriver(library))
 	} else {
-		err = answer(driverState(library))
+		err = serve(systemRoot(), openMonitor(library))
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "neurolens: printing the answer of the GPU driver: %v\n", err)
@@ -163,30 +162,42 @@ func readAMD(root fs.FS, f *facts) {
 	if f.missing["gpu"] != absent {
 		return
 	}
-	nodes, err := subdirs(root, kfdNodes, "")
-	if err != nil {
+	gpus := amdGPUs(root)
+	if len(gpus) == 0 {
 		return
 	}
-	slices.SortFunc(nodes, func(a, b string) int { return indexOf(a) - indexOf(b) })
-	n := 0
-	for _, node := range nodes {
-		gpu, err := readKFD(root, node+"/properties")
-		switch {
-		case errors.Is(err, fs.ErrPermission): // another container's
-			continue
-		case err != nil || gpu["vendor_id"] != vendorAMD || gpu["simd_count"] == 0: // a processor is a node, too
-			continue
-		}
-		gpu.read(root, node, fmt.Sprintf("gpu.%d.", n), f)
-		n++
-	}
-	if n == 0 {
-		return
+	for i, gpu := range gpus {
+		gpu.read(root, fmt.Sprintf("gpu.%d.", i), f)
 	}
 	delete(f.missing, "gpu")
-	f.set("gpu.count", strconv.Itoa(n))
+	f.set("gpu.count", strconv.Itoa(len(gpus)))
 	f.put("gpu.driver")(readText(root, amdDriver)) // the driver in the kernel tree has no version number
 	f.put("gpu.rocm")(readText(root, rocmVersion))
+}
+
+// amdGPU is an AMD GPU: a node of the topology.
+type amdGPU struct {
+	node       string // its path
+	properties kfdProperties
+}
+
+// amdGPUs lists the GPUs that this process may use, in the order of the driver.
+func amdGPUs(root fs.FS) (gpus []amdGPU) {
+	nodes, _ := subdirs(root, kfdNodes, "") // without the driver there are none
+	slices.SortFunc(nodes, func(a, b string) int { return indexOf(a) - indexOf(b) })
+	for _, node := range nodes {
+		properties, err := readKFD(root, node+"/properties")
+		if err != nil || properties["vendor_id"] != vendorAMD || properties["simd_count"] == 0 { // another container's, or a processor
+			continue
+		}
+		gpus = append(gpus, amdGPU{node, properties})
+	}
+	return gpus
+}
+
+// device returns the path of the files of the device.
+func (g amdGPU) device() string {
+	return fmt.Sprintf("%s/renderD%d/device", drmDevices, g.properties["drm_render_minor"])
 }
 
 // indexOf returns the number at the end of a path that subdirs has found.
@@ -221,8 +232,8 @@ func parseKFD(text string) (kfdProperties, error) {
 }
 
 // read notes the facts of one GPU, under the same names as for GPUs of NVIDIA.
-func (p kfdProperties) read(root fs.FS, node, prefix string, f *facts) {
-	device := fmt.Sprintf("%s/renderD%d/device", drmDevices, p["drm_render_minor"])
+func (g amdGPU) read(root fs.FS, prefix string, f *facts) {
+	p, device := g.properties, g.device()
 	gfx := p.gfx()
 	f.set(prefix+"gfx", gfx)
 	name, err := readText(root, device+"/product_name")
@@ -238,7 +249,7 @@ func (p kfdProperties) read(root fs.FS, node, prefix string, f *facts) {
 	at := p["location_id"]
 	f.set(prefix+"pci", fmt.Sprintf("%08X:%02X:%02X.%X", p["domain"], at>>8&0xff, at>>3&0x1f, at&7))
 	f.put(prefix + "vbios")(readText(root, device+"/vbios_version"))
-	p.readMemory(root, node, device, prefix, f)
+	g.readMemory(root, prefix, f)
 }
 
 // gfx returns the instruction set: 90010 is gfx90a, the last two of three numbers in hexadecimal.
@@ -251,9 +262,9 @@ func (p kfdProperties) gfx() string {
 }
 
 // readMemory notes the size of a GPU's memory, its fastest clock and the width of its bus.
-func (p kfdProperties) readMemory(root fs.FS, node, device, prefix string, f *facts) {
-	f.put(prefix + "memory")(file{parse: integer}.read(root, device+"/mem_info_vram_total"))
-	bank, err := readKFD(root, node+"/mem_banks/0/properties")
+func (g amdGPU) readMemory(root fs.FS, prefix string, f *facts) {
+	f.put(prefix + "memory")(file{parse: integer}.read(root, g.device()+"/mem_info_vram_total"))
+	bank, err := readKFD(root, g.node+"/mem_banks/0/properties")
 	for name, key := range map[string]string{"clock_memory_max": "mem_clk_max", "memory_bus_width": "width"} {
 		why := err
 		if why == nil && bank[key] == 0 {

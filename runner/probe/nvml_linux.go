@@ -196,25 +196,12 @@ var counterGetters = []deviceGetter{
 	{"throttled_thermal" + total, violation(nvml.PERF_POLICY_THERMAL)},
 }
 
-// throttleReasons are the reasons for a lower clock that disturb a measurement. Being idle, and a clock that somebody
-// has set, do not.
-var throttleReasons = []struct {
-	bit  uint64
-	word string
-}{
-	{nvml.ClocksEventReasonSwPowerCap, "power_cap"},
-	{nvml.ClocksThrottleReasonHwSlowdown, "hardware_slowdown"},
-	{nvml.ClocksEventReasonSwThermalSlowdown, "thermal"},
-	{nvml.ClocksThrottleReasonHwThermalSlowdown, "hardware_thermal"},
-	{nvml.ClocksThrottleReasonHwPowerBrakeSlowdown, "power_brake"},
-}
-
 func throttle(get func(nvml.Device) (uint64, nvml.Return)) func(nvml.Device) (string, nvml.Return) {
 	return func(d nvml.Device) (string, nvml.Return) {
 		bits, ret := get(d)
 		var words []string
 		for _, reason := range throttleReasons {
-			if bits&reason.bit != 0 {
+			if int64(bits)&reason.bit != 0 {
 				words = append(words, reason.word)
 			}
 		}
@@ -245,10 +232,10 @@ func (d driver) readProcesses(prefix string, device nvml.Device) {
 	d.note(prefix+".foreign", foreign(systemRoot(), pids, os.Getppid()), ret)
 }
 
-// driverState opens the driver and returns a function that reads the changing facts of its devices.
-func driverState(library string) func() Devices {
+// openMonitor opens the driver for the process that watches devices.
+func openMonitor(library string) monitor {
 	d, ret := openDriver(library)
-	return func() Devices {
+	state := func() Devices {
 		d.facts = newFacts()
 		if ret != nvml.SUCCESS {
 			d.facts.miss("gpu", why(ret))
@@ -261,4 +248,12 @@ func driverState(library string) func() Devices {
 		}
 		return Devices{Facts: d.facts.known, Missing: d.facts.missing}
 	}
+	sources := func(devices []string) ([]source, map[string]string, bool) {
+		if ret != nvml.SUCCESS {
+			return nil, nil, false
+		}
+		list, missing := d.sources(devices)
+		return list, missing, true
+	}
+	return monitor{state, sources}
 }

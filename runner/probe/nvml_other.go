@@ -7,5 +7,10 @@ func queryDriver(string) Devices {
 	return Devices{Missing: map[string]string{"gpu": unsupported}}
 }
 
-// driverState returns a function without devices, as queryDriver does.
-func driverState(string) func() Devices { return func() Devices { return queryDriver("") } }
+// openMonitor returns a monitor without devices, as queryDriver does.
+func openMonitor(string) monitor {
+	return monitor{
+		state:   func() Devices { return queryDriver("") },
+		sources: func([]string) ([]source, map[string]string, bool) { return nil, nil, false },
+	}
+}

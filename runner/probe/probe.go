@@ -7,7 +7,9 @@
 //
 // The package changes no settings and writes no files. It starts no process except git and this program itself, and reports only
 // environment variables from a fixed list. It supports NVIDIA GPUs through their driver. On a machine without that driver it supports
-// AMD GPUs through the files of Linux, without any state that changes during a measurement. It supports no other GPUs.
+// AMD GPUs through the files of Linux. It supports no other GPUs.
+//
+// A Watcher reads what changes: before and after each run, and many times while it measures.
 package probe
 
 import (

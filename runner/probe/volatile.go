@@ -2,18 +2,15 @@ package probe
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -90,8 +87,10 @@ func Between(before, after map[string]string) map[string]string {
 
 // IsVolatile reports whether a fact differs from run to run, or from boot to boot, so that it cannot show a change of the machine.
 func IsVolatile(name string) bool {
-	if name == "cpu.temperature" || name == "gpu.watch" || strings.HasPrefix(name, "cpu.throttles") || strings.HasPrefix(name, "cpu.steal") {
-		return true
+	for _, beginning := range []string{"cpu.temperature", "gpu.watch", "cpu.throttles", "cpu.steal", throttleShare, energyFact} {
+		if strings.HasPrefix(name, beginning) {
+			return true
+		}
 	}
 	for _, fact := range []string{
 		"clock_sm", "temperature", "throttle", "throttled_power", "throttled_thermal", "processes", "foreign",
@@ -169,11 +168,14 @@ func battery(root fs.FS) (string, error) {
 }
 
 // Watcher reads the facts that change from run to run. GPUs are queried through a permanent process, because opening the driver may take
-// longer than a run. The process sleeps between queries.
+// longer than a run. The process sleeps between queries. Between Begin and End it takes readings.
 type Watcher struct {
 	root  fs.FS
-	child *child // nil: no GPU, or no more
-	lost  string // why the GPUs cannot be asked any more
+	child *child // nil: nothing to ask it, or no more
+	lost  string // why it cannot be asked any more
+
+	began    time.Time // the last call of Begin
+	measured []string  // its devices
 }
 
 // Watch starts watching a machine that env describes. If it has NVIDIA GPUs, another process of this program is started, whose main must
@@ -263,25 +265,52 @@ func startChild(args []string) (*child, error) {
 		from.Close()
 		return nil, fmt.Errorf("starting a process: %w", err)
 	}
-	const longestAnswer = 256 << 10
-	return &child{
-		cmd: cmd, to: to, from: from, answer: bufio.NewReaderSize(from, longestAnswer), patience: patience,
-	}, nil
+	return &child{cmd: cmd, to: to, from: from, answer: bufio.NewReader(from), patience: patience}, nil
 }
 
+// query asks for the state of the devices.
 func (c *child) query() (Devices, error) {
-	deadline := time.Now().Add(c.patience)
-	if err := c.from.SetReadDeadline(deadline); err != nil {
-		return Devices{}, fmt.Errorf("setting a deadline: %w", err)
+	if err := c.order(""); err != nil {
+		return Devices{}, err
 	}
-	if _, err := c.to.Write([]byte("\n")); err != nil { // one byte: the pipe has room for it
-		return Devices{}, fmt.Errorf("asking the GPU driver: %w", err)
-	}
-	line, err := c.answer.ReadSlice('\n')
+	line, err := c.line(longestState)
 	if err != nil {
-		return Devices{}, fmt.Errorf("asking the GPU driver: %w", err)
+		return Devices{}, err
 	}
 	return parseDevices(line)
+}
+
+// The longest answers, in B: the state of the devices, and the readings of a run (an hour of eight GPUs).
+const (
+	longestState    = 256 << 10
+	longestReadings = 256 << 20
+)
+
+// order sends an order, for which the pipe has room.
+func (c *child) order(text string) error {
+	if _, err := c.to.WriteString(text + "\n"); err != nil {
+		return fmt.Errorf("asking the GPU driver: %w", err)
+	}
+	return nil
+}
+
+// line reads an answer.
+func (c *child) line(longest int) (line []byte, err error) {
+	if err := c.from.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
+		return nil, fmt.Errorf("setting a deadline: %w", err)
+	}
+	for {
+		part, err := c.answer.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line, nil
+		case err != bufio.ErrBufferFull:
+			return nil, fmt.Errorf("asking the GPU driver: %w", err)
+		case len(line) > longest:
+			return nil, malformed("the answer of the GPU driver", string(line[:longestState]))
+		}
+	}
 }
 
 // end closes the pipes, after which the process should end by itself, and kills it if it does not.
@@ -303,22 +332,6 @@ func (c *child) end() {
 	select {
 	case <-done:
 	case <-time.After(grace):
-	}
-}
-
-// answer implements the child: it prints a state for each line that it reads. It ignores an interrupt at the terminal, which is meant
-// for the parent, and ends with the parent.
-func answer(state func() Devices) error {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	encoder := json.NewEncoder(os.Stdout)
-	lines := bufio.NewReader(os.Stdin)
-	for {
-		if _, err := lines.ReadSlice('\n'); err != nil {
-			return nil // the other side is gone
-		}
-		if err := encoder.Encode(state()); err != nil {
-			return err
-		}
 	}
 }
 
