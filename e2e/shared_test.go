@@ -1,0 +1,152 @@
+//go:build linux
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
+)
+
+// sharedSweep makes a repository with a sweep of 24 points in blocks of two, and 72 runs.
+func sharedSweep(t *testing.T) (dir string) {
+	dir = valuetest.Must(filepath.EvalSymlinks(t.TempDir()))
+	programtest.WriteFile(t, dir, "sweep.yaml", `
+suite: shared
+benchmark: nap
+command: [sh, -c, 'sleep 0.3 # {variant} {n}']
+variant: [a, b]
+grid: {n: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}
+warmup: 0
+iterations: 1
+repeats: 3
+`)
+	programtest.Repository(t, dir)
+	programtest.Link(t, dir)
+	return dir
+}
+
+// checkShared checks that each run of sharedSweep is there once, that blocks are whole, that some nodes have measured, and that no process
+// is left.
+func checkShared(t *testing.T, dir string, nodes int) {
+	t.Helper()
+	type run struct {
+		Status, Variant, Machine string
+		RepeatIndex              int `json:"repeat_index"`
+		BlockIndex               int `json:"block_index"`
+		Params                   map[string]string
+	}
+	out := programtest.Output(t, dir, "query", "--format", "jsonl", "SELECT status, variant, machine, repeat_index, block_index, params FROM runs WHERE status = 'ok'")
+	seen, blocks, machines := map[string]int{}, map[string]map[int]bool{}, map[string]bool{}
+	for line := range strings.Lines(out) {
+		var r run
+		valuetest.OK(t, json.Unmarshal([]byte(line), &r))
+		seen[fmt.Sprint(r.Variant, " ", r.Params["n"], " ", r.RepeatIndex)]++
+		block := fmt.Sprint(r.Params["n"], " ", r.RepeatIndex)
+		if blocks[block] == nil {
+			blocks[block] = map[int]bool{}
+		}
+		blocks[block][r.BlockIndex], machines[r.Machine] = true, true
+	}
+	for launch, times := range seen {
+		if times != 1 {
+			t.Errorf("%s was measured %d times", launch, times)
+		}
+	}
+	for block, numbers := range blocks {
+		if len(numbers) != 1 {
+			t.Errorf("the block of %s has numbers %v", block, numbers)
+		}
+	}
+	if len(seen) != 72 || len(machines) != nodes {
+		t.Errorf("%d of 72 launches were measured, on machines %v", len(seen), machines)
+	}
+	if left := benches(dir); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+	if out, _ := exec.Command("pgrep", "-f", "^sleep 0.3$").Output(); len(out) > 0 {
+		t.Errorf("benchmarks are left: %s", out)
+	}
+}
+
+// TestSSH: three hosts measure by ssh, of which the connections are cut at random, until nothing is missing.
+func TestSSH(t *testing.T) {
+	sshd, err := exec.LookPath("sshd")
+	for _, program := range []string{"ssh", "ssh-keygen"} {
+		_, missing := exec.LookPath(program)
+		err = errors.Join(err, missing)
+	}
+	if err == nil && os.Getuid() != 0 {
+		err = errors.New("a session of sshd needs root")
+	}
+	programtest.Needs(t, "sshd", err)
+	home := t.TempDir()
+	valuetest.OK(t, os.Chmod(home, 0o700))
+	for _, key := range []string{"host", "user"} {
+		valuetest.OK(t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(home, key)).Run())
+	}
+	listener := valuetest.Must(net.Listen("tcp", "127.0.0.1:0"))
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	valuetest.OK(t, err)
+	listener.Close()
+	valuetest.OK(t, os.MkdirAll("/run/sshd", 0o755)) // where sshd gives up its rights
+	server := exec.Command(sshd, "-D", "-e", "-f", "/dev/null", "-p", port, "-h", filepath.Join(home, "host"), "-o", "ListenAddress=127.0.0.1",
+		"-o", "AuthorizedKeysFile="+filepath.Join(home, "user.pub"), "-o", "StrictModes=no", "-o", "PidFile=none", "-o", "PermitRootLogin=yes")
+	valuetest.OK(t, server.Start())
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+
+	dir := sharedSweep(t)
+	random := rand.New(rand.NewPCG(6, uint64(time.Now().UnixNano())))
+	const cuts = 10
+	cut, rounds := 0, 0
+	for ; ; rounds++ {
+		if _, missing := campaignStatus(t, dir); missing == 0 {
+			break
+		} else if rounds > 4*cuts {
+			t.Fatalf("after %d rounds, %d runs are missing", rounds, missing)
+		}
+		hosts := 2 + random.IntN(2)
+		var clients []*exec.Cmd
+		done := make(chan struct{}, hosts)
+		for i := range hosts {
+			command := fmt.Sprintf("cd %s && NEUROLENS_MACHINE=node%d NEUROLENS_LOCKS=%s/locks-%d %s=1 ./neurolens bench sweep.yaml --shard %d/%d", dir, i+1, home, i, programtest.RoleVariable, i+1, hosts)
+			client := exec.Command("ssh", "-p", port, "-i", filepath.Join(home, "user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes", "127.0.0.1", command)
+			client.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+			valuetest.OK(t, client.Start())
+			clients = append(clients, client)
+			go func() { _ = client.Wait(); done <- struct{}{} }()
+		}
+		for left := hosts; left > 0; {
+			select {
+			case <-done:
+				left--
+			case <-time.After(time.Duration(500+random.IntN(2000)) * time.Millisecond):
+				if cut < cuts && clients[random.IntN(hosts)].Process.Kill() == nil {
+					cut++
+				}
+			}
+		}
+		for end := time.Now().Add(30 * time.Second); len(benches(dir)) > 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("processes %v measure on half a minute after their connections were cut", benches(dir))
+			}
+		}
+	}
+	t.Logf("%d connections were cut in %d rounds", cut, rounds)
+	if cut < cuts/2 {
+		t.Errorf("%d connections were cut, want %d: the sweep is too short for this machine", cut, cuts)
+	}
+	checkShared(t, dir, 3)
+}
