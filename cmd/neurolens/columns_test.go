@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write query/COLUMNS.md and the golden s
 // columnsHead is what stands above the tables of columns.
 const columnsHead = "# Columns of answers\n\n" +
 	"This page lists the columns that `--format json`, `jsonl`, `csv` and `plain` print for `bench`, `bisect`, `compare`, `discover`, `explain`,\n" +
-	"`export`, `history`, `ingest --list-formats`, `ls --by`, `ls --like`, `report --check`, `show --ops` and `show --files`. Columns of\n" +
+	"`export`, `history`, `ingest --list-formats`, `ls --by`, `ls --like`, `report --check`, `show --ops`, `compare --ops` and `show --files`. Columns of\n" +
 	"other commands are not listed here.\n\n" +
 	"* Times are text in RFC 3339 format, in UTC.\n" +
 	"* In `csv` and `plain`, lists and maps are JSON.\n" +
@@ -53,6 +53,7 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "ls --like", "One row per profiled run, the most similar first.", summary.SimilarFields()) +
 		columnsSection(t, "plot", "One row per mark of the chart. `value` is there only for `plot heatmap`.", markFields(&chart.Figure{Kind: chart.Heatmap})) +
 		columnsSection(t, "show --ops", "One row per operator of the run.", summary.OperatorFields()) +
+		columnsSection(t, "compare --ops", "One row per operator of either side, by its name without template arguments.", summary.OperatorChangeFields()) +
 		columnsSection(t, "report --check", "One row per problem in a file.", problemFields()) +
 		columnsSection(t, "show --files", "One row per file that the run left.", query.ArtifactFields()) +
 		columnsSection(t, "store compact", "One row, about the new store.", compactFields()) +

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
 type compareFlags struct {
@@ -21,6 +22,7 @@ type compareFlags struct {
 	by   []string
 	gate gateMode
 	all  bool
+	ops  bool
 }
 
 func newCompareCommand(a *app) *cobra.Command {
@@ -80,18 +82,26 @@ inconclusive, because a side has fewer than 5 runs, there is too much noise, or
 failures may be chance. With --gate=regression, inconclusive points are only
 counted in the last line, and the exit status is 1 or 0. It is 3 if requests
 failed, so that there is no verdict, if no point has an ok run on the base, or
-if no run has one of the metrics.`,
+if no run has one of the metrics.
+
+--ops compares the operators and kernels of profiled runs (bench --profile, or
+ingest): which are slower, faster, the same, have appeared or vanished. Their
+changes add up to that of the total. There are no verdicts.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last
   neurolens compare --gate=regression --threshold 5% session=last
   neurolens compare session=last --metric latency,accuracy
+  neurolens compare session=last~1 session=last --ops
   neurolens compare git:main:reports/summary.json session=last
   neurolens compare --matrix variant=a session=last --metric latency,energy`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := f.request(args)
 			if err != nil {
 				return err
+			}
+			if f.ops {
+				return a.compareOperators(cmd, req)
 			}
 			return a.querySides(cmd, &req, func(db *query.DB, format string) error {
 				if term.ForPeople(format) {
@@ -126,7 +136,24 @@ if no run has one of the metrics.`,
 	flags.StringSliceVar(&f.by, "by", nil, "print one line per group of points with equal `KEYS`")
 	f.gate.register(cmd)
 	flags.BoolVar(&f.all, "all", false, "show all points in a table")
+	flags.BoolVar(&f.ops, "ops", false, "compare the operators of profiled runs")
 	return cmd
+}
+
+// compareOperators compares the operators of profiled runs.
+func (a *app) compareOperators(cmd *cobra.Command, req compare.Request) error {
+	for _, verdicts := range []string{"metric", "threshold", "matrix", "strict", "relative", "by", "gate", "all"} {
+		if cmd.Flags().Changed(verdicts) {
+			return usageErrorf("compare --ops: compares operators without verdicts, so it takes no --%s", verdicts)
+		}
+	}
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
+		c, err := summary.CompareOperators(cmd.Context(), db, req.Base, req.Head)
+		if err != nil {
+			return err
+		}
+		return a.print(format, answer.TableOf(summary.OperatorChangeFields(), c.Rows), func() term.View { return views.OperatorChanges(&c) })
+	})
 }
 
 // request turns flags and arguments into one request.

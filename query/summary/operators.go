@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
@@ -21,6 +22,11 @@ type Operator struct {
 	DurationNS *int64   // total time of all executions
 	Share      *float64 // share of the sum of the times of all rows; a row that contains or calls others counts beside them
 	Kernels    *int64   // number of different kernels that it launched
+
+	// Of one iteration; nil: it is not known how many iterations the profile has.
+	CountEach, DurationEach *float64
+
+	Counters map[string]float64 // what was measured besides its time, such as sm_throughput
 }
 
 // Operators returns the operators of a run, sorted by a key (see SortKeys); empty: the longest first. Operators without a value come last. An
@@ -35,8 +41,12 @@ func Operators(ctx context.Context, db *query.DB, run *schema.Run, sort string) 
 		return nil, err
 	}
 	all := make([]Operator, len(profiled.Ops))
+	iterations := Iterations(run)
 	for i, op := range profiled.Ops { // in the order of the profile
-		all[i] = Operator{Index: op.Index, Name: op.Name, Type: op.Type, Device: op.Device, Count: op.Count, DurationNS: op.DurationNS}
+		all[i] = Operator{Index: op.Index, Name: op.Name, Type: op.Type, Device: op.Device, Count: op.Count, DurationNS: op.DurationNS, Counters: op.Counters}
+		if iterations > 0 {
+			all[i].CountEach, all[i].DurationEach = each(op.Count, iterations), each(op.DurationNS, iterations)
+		}
 		if op.Kernels != nil {
 			all[i].Kernels = new(int64(len(op.Kernels)))
 		}
@@ -44,6 +54,23 @@ func Operators(ctx context.Context, db *query.DB, run *schema.Run, sort string) 
 	addShares(all)
 	slices.SortStableFunc(all, compare)
 	return all, nil
+}
+
+// Iterations returns the number of iterations that the times of the operators of a profiled run are totals of; 0: it is not known.
+func Iterations(run *schema.Run) int64 {
+	n, err := strconv.ParseInt(run.Env.Facts["profile.iterations"], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// each divides a total by a number of iterations.
+func each(total *int64, iterations int64) *float64 {
+	if total == nil {
+		return nil
+	}
+	return new(float64(*total) / float64(iterations))
 }
 
 // addShares sets the share of each operator with a duration.
@@ -120,5 +147,21 @@ func OperatorFields() []answer.Field[Operator] {
 		answer.NewField("share", answer.TypeReal, "share of the sum of the times of all rows; a row that contains or calls others counts beside them",
 			func(o *Operator) any { return answer.Value(o.Share) }).In("ratio"),
 		number("kernels", "", "number of different kernels that it launched", func(o *Operator) *int64 { return o.Kernels }),
+		answer.NewField("count_each", answer.TypeReal, "number of executions in an iteration; NULL if the number of profiled iterations is not known",
+			func(o *Operator) any { return answer.Value(o.CountEach) }),
+		answer.NewField("duration_each", answer.TypeReal, "time of an iteration", func(o *Operator) any { return answer.Value(o.DurationEach) }).In("ns"),
+		answer.NewField("counters", answer.TypeMap, "what a profiler measured besides the time, such as sm_throughput of a kernel: the mean of its launches", (*Operator).counters),
 	}
+}
+
+// counters returns the counters as a cell.
+func (o *Operator) counters() any {
+	if o.Counters == nil {
+		return nil
+	}
+	cell := make(map[string]any, len(o.Counters))
+	for name, value := range o.Counters {
+		cell[name] = value
+	}
+	return cell
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestAboutOperators: the lines below the operators say what their times are totals of, and whether rows contain others.
 func TestAboutOperators(t *testing.T) {
 	t.Parallel()
 	profiled := &schema.Run{Env: schema.Env{Facts: map[string]string{"profile.iterations": "30"}}}
-	const total, nested = "TIME is the total of 30 iterations under the profiler", "some rows contain or start others (ranges, calls), and SHARE counts the time of both; plot ops does not"
+	const total, nested = "COUNT and TIME are of one iteration: the mean of 30 under the profiler", "some rows contain or start others (ranges, calls), and SHARE counts the time of both; plot ops does not"
 	for kind, want := range map[string][]string{"kernel": {total}, "NVTX": {total, nested}, "cpu_op": {total, nested}} {
 		if got := aboutOperators(profiled, []summary.Operator{{Name: "a", Type: kind, DurationNS: new(int64(1))}}); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", kind, got, want)
@@ -46,8 +47,32 @@ func TestOperatorsLongNames(t *testing.T) {
 		var b bytes.Buffer
 		Operators(&schema.Run{}, all).Render(&b, page)
 		_, row, _ := strings.Cut(b.String(), "\n")
-		if row, _, _ = strings.Cut(row, "\n"); !strings.Contains(row, "…  kernel ") || term.Width(row) > 120 {
+		if row, _, _ = strings.Cut(row, "\n"); !strings.Contains(row, "…") || !strings.Contains(row, "  kernel ") || term.Width(row) > 120 {
 			t.Errorf("%+v: %s", page, row)
 		}
 	}
+}
+
+// TestOperatorsOfAnIteration: counts and times are of one iteration, names are without template arguments where that tells them apart, and
+// what was measured of kernels stands beside them.
+func TestOperatorsOfAnIteration(t *testing.T) {
+	t.Parallel()
+	run := &schema.Run{Env: schema.Env{Facts: map[string]string{"profile.iterations": "20"}}}
+	kernel := func(name string, counters map[string]float64) summary.Operator {
+		return summary.Operator{Name: name, Type: "kernel", Count: new(int64(30)), DurationNS: new(int64(2e6)), CountEach: new(1.5), DurationEach: new(1e5), Counters: counters}
+	}
+	all := []summary.Operator{
+		kernel("void reduce<512, float>(float*)", map[string]float64{"sm_throughput": .226, "occupancy": .939}), kernel("void gemm<float>(int)", nil), kernel("void gemm<half>(int)", nil),
+	}
+	var b bytes.Buffer
+	Operators(run, all).Render(&b, term.Page{Width: 100})
+	want := `OPERATOR               TYPE    COUNT    TIME      SM  OCCUPANCY
+reduce<…>              kernel   1.50  100 µs  22.6 %     93.9 %
+void gemm<float>(int)  kernel   1.50  100 µs       –          –
+void gemm<half>(int)   kernel   1.50  100 µs       –          –
+
+COUNT and TIME are of one iteration: the mean of 20 under the profiler
+<…> stands for template arguments: --format csv has whole names
+`
+	valuetest.Equal(t, b.String(), want)
 }
