@@ -120,19 +120,23 @@ func shifted(s probe.Series, by time.Duration) probe.Series {
 	return s
 }
 
-// miss records why there is no metric.
+// miss records why there is no metric, unless the benchmark reports it.
 func (x *observed) miss(name, why string) {
 	base := probe.BaseMetric(name)
-	if x.energy || base != metricEnergy && base != metricCPUEnergy {
-		x.outcome.Missing["metric."+name] = why
+	if asked := x.energy || base != metricEnergy && base != metricCPUEnergy; asked && !x.has(name) {
+		x.outcome.Missing[name] = why
 	}
+}
+
+func (x *observed) has(name string) bool {
+	return slices.ContainsFunc(x.outcome.Metrics, func(m schema.Metric) bool { return m.Name == name })
 }
 
 // put adds a metric, unless the benchmark reports one of that name.
 func (x *observed) put(m schema.Metric) {
 	kind, _ := schema.KindOfMetric(probe.BaseMetric(m.Name))
 	m.Unit, m.Better = kind.Unit, kind.Better
-	if !slices.ContainsFunc(x.outcome.Metrics, func(have schema.Metric) bool { return have.Name == m.Name }) {
+	if !x.has(m.Name) {
 		x.outcome.Metrics = append(x.outcome.Metrics, m)
 	}
 }
@@ -172,15 +176,15 @@ func (x *observed) addDeviceEnergy(device string) {
 	if !known {
 		method, read = "integral", integrated
 		if s, known = x.series[metricPower+device]; !known {
-			if reasons := x.outcome.Missing; reasons["metric.energy"+device] == "" {
-				x.miss(metricEnergy+device, reasons["metric.power"+device])
+			if reasons := x.outcome.Missing; reasons[metricEnergy+device] == "" {
+				x.miss(metricEnergy+device, reasons[metricPower+device])
 			}
 			return
 		}
 	}
 	used, step, why := read(s, x.window)
 	if x.putEnergy(metricEnergy+device, used, step, why) {
-		delete(x.outcome.Missing, "metric."+metricEnergy+device)
+		delete(x.outcome.Missing, metricEnergy+device)
 		x.facts["energy.method"+device] = method
 	}
 	x.facts["energy.window_ns"+device] = strconv.FormatInt(x.window.length(), 10)

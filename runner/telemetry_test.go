@@ -128,7 +128,7 @@ func TestEnergy(t *testing.T) {
 		c.edit(&o)
 		metrics, facts := measured(&o, r)
 		m := metrics["energy"]
-		if got := o.Missing["metric.energy"]; got != c.why || facts["energy.method"] != c.fact || (m == nil) != (c.why != "") || m != nil && m.Reals[0] != c.energy {
+		if got := o.Missing["energy"]; got != c.why || facts["energy.method"] != c.fact || (m == nil) != (c.why != "") || m != nil && m.Reals[0] != c.energy {
 			t.Errorf("%s: %+v, %v, missing %q", what, m, facts, got)
 		}
 	}
@@ -163,12 +163,12 @@ func TestTelemetryMissing(t *testing.T) {
 	o := watched()
 	*o.Stages.Measure = 5e8
 	metrics, _ := measured(&o, readings(trace("gpu_utilization", 1e-2, func(int64) int64 { return 50 }), trace("clock_sm", 1, func(int64) int64 { return 9 })))
-	if o.Missing["metric.gpu_utilization"] != probe.WindowTooShort || metrics["gpu_utilization"] != nil || metrics["clock_sm"] == nil || metrics["latency"].AtNS != nil {
+	if o.Missing["gpu_utilization"] != probe.WindowTooShort || metrics["gpu_utilization"] != nil || metrics["clock_sm"] == nil || metrics["latency"].AtNS != nil {
 		t.Errorf("half a second: %v, missing %v", metrics, o.Missing)
 	}
 	o = watched()
 	*o.Stages.Measure = 1
-	if measured(&o, readings(probe.Series{Name: "clock_sm", Tick: 1, AtNS: []int64{1}, Values: []int64{2}})); o.Missing["metric.clock_sm"] != probe.WindowTooShort {
+	if measured(&o, readings(probe.Series{Name: "clock_sm", Tick: 1, AtNS: []int64{1}, Values: []int64{2}})); o.Missing["clock_sm"] != probe.WindowTooShort {
 		t.Errorf("no reading in the stage: missing %v", o.Missing)
 	}
 	o = watched()
@@ -202,7 +202,7 @@ func TestTelemetryOfSession(t *testing.T) {
 		if run.Status != schema.StatusOK || latency == nil || (len(latency.AtNS) == 2) != c.want || (run.Env.Facts["runner.telemetry"] != "") != c.want {
 			t.Errorf("telemetry %s: %s %+v", c.telemetry, run.Status, latency)
 		}
-		_, read := run.Env.Missing["metric.cpu_steal"] // a second is longer than this run
+		_, read := run.Env.Missing["cpu_steal"] // a second is longer than this run
 		if valuetest.DeepEqual(t, read || run.Metric("cpu_steal") != nil, c.want, "read, or missing with a reason", run.Env.Missing); run.Env.Missing["telemetry"] != "" {
 			t.Errorf("telemetry %s: missing %v", c.telemetry, run.Env.Missing)
 		}
