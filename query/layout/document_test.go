@@ -1,18 +1,22 @@
 package layout
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -208,4 +212,21 @@ func TestSchemaRefuses(t *testing.T) {
 		}
 	}
 	valuetest.NoError(t, validate(s, text))
+}
+
+// TestUtilization: readings of the utilisation while a run measured are their median in the table of runs and in the document. Without any, the cell is
+// empty.
+func TestUtilization(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	run, without := measured(1), measured(2)
+	run.Metrics = append(run.Metrics, schema.Metric{
+		Name: "gpu_utilization", Unit: "ratio", Level: schema.LevelInterval, Tick: 1e-2, Ticks: []int64{10, 97, 90}, AtNS: []int64{1e8, 2e8, 3e8},
+	})
+	stat.Complete(&run)
+	add(t, b, run)
+	add(t, b, without)
+	rows := valuetest.Must(csv.NewReader(bytes.NewReader(read(t, dir, "summary.csv"))).ReadAll())
+	column := slices.Index(rows[0], "gpu_utilization")
+	valuetest.DeepEqual(t, []string{rows[1][column], rows[2][column]}, []string{"0.9", ""}, "gpu_utilization")
 }
