@@ -142,6 +142,9 @@ func (c *command) run() *event {
 			return failed
 		}
 	}
+	if len(job.Profiler) > 0 {
+		return c.profile()
+	}
 	c.begin(schema.StageMeasure)
 	began := time.Now()
 	since := func() time.Duration { return time.Since(began) }
@@ -158,6 +161,15 @@ func (c *command) run() *event {
 		return failed
 	}
 	return nil
+}
+
+// profile runs one process under the profiler.
+func (c *command) profile() *event {
+	c.begin(schema.StageProfile)
+	c.argv = slices.Concat(c.job.Profiler, []string{c.path}, c.argv[1:])
+	c.path = c.argv[0]
+	c.sender.hold(event{Event: eventFact, Key: FactProfiled, Value: "1"})
+	return c.iterate(c.job.Warmup, 0)
 }
 
 // canTrace reports whether a process may run under ptrace. Not with a cleanup: a run that is ended during a trace ends with its
@@ -266,6 +278,8 @@ func (c *command) failure(p process, status syscall.WaitStatus, err error) *even
 		if p.hook {
 			failed.Message = p.what + ": " + failed.Message
 		}
+	case !p.hook && c.stage == schema.StageProfile: // the end is the profiler's
+		return nil
 	case failed.Signal != "":
 		failed.Kind, failed.Message = kindSignal, fmt.Sprintf("%s: killed by %s", what, failed.Signal)
 	case !p.hook && status.ExitStatus() != 0 && status.ExitStatus() == c.job.SkipExit:

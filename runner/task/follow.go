@@ -31,11 +31,12 @@ const (
 type phase int
 
 const (
-	phaseRunning  phase = iota // the deadline of a stage
-	phaseDumping               // the worker was told to dump its stack
-	phaseKilling               // the supervisor was told to kill
-	phaseTakeover              // the supervisor itself was killed
-	phaseDraining              // everything has ended
+	phaseRunning   phase = iota // the deadline of a stage
+	phaseDumping                // the worker was told to dump its stack
+	phaseReporting              // the profiler was told to write its report
+	phaseKilling                // the supervisor was told to kill
+	phaseTakeover               // the supervisor itself was killed
+	phaseDraining               // everything has ended
 )
 
 // follow listens until nothing of the run is left. It ends the run if necessary.
@@ -56,6 +57,9 @@ func (r *run) follow(ctx context.Context) {
 			r.poll()
 		case <-cancelled:
 			cancelled = nil
+			if r.phase == phaseReporting {
+				r.kill()
+			}
 			r.stop(cause{status: schema.StatusCancelled, text: cancelledText})
 		case r.death = <-r.exited:
 			r.dead = true
@@ -268,7 +272,13 @@ func (r *run) stop(c cause) {
 	r.cause = &c
 	r.warmup, r.measured = r.samples.counts()
 	r.closeStage(now())
-	if c.status == schema.StatusTimeout && r.reports.dumps {
+	switch p := r.spec.Profiler; {
+	case c.status == schema.StatusTimeout && p != nil:
+		r.phase = phaseReporting
+		r.order(orderInterrupt)
+		r.timer.Reset(p.Grace)
+		return
+	case c.status == schema.StatusTimeout && r.reports.dumps:
 		r.phase, r.dumpBy = phaseDumping, time.Now().Add(dumpWait)
 		r.dumped = r.stackSize()
 		r.order(orderDump)
@@ -350,6 +360,8 @@ func (r *run) onDeadline() {
 		}
 	case phaseDumping:
 		r.awaitDump()
+	case phaseReporting:
+		r.kill()
 	case phaseKilling:
 		r.phase = phaseTakeover
 		_ = r.cmd.Process.Kill()
@@ -426,6 +438,9 @@ func (r *run) timeoutText() string {
 		}
 	}
 	limit := short(*r.spec.Deadlines.of(r.stage))
+	if r.spec.Profile {
+		return fmt.Sprintf("%s took more than %s; raise timeouts.profile, or the timeout of the profiler", what, limit)
+	}
 	if slices.Contains(r.reports.shortened, r.stage) {
 		return fmt.Sprintf("%s took more than %s, the deadline in its get_config", what, limit)
 	}

@@ -46,7 +46,7 @@ func (r *run) outcome() Outcome {
 	switch {
 	case o.Status == schema.StatusOK:
 		o.Stage = ""
-		if r.done.Killed > 0 {
+		if r.done.Killed > 0 && r.spec.Profiler == nil { // else they may be the profiler's own
 			o.Warnings = append(o.Warnings, WarnLeftRunning)
 			o.Facts["runner.left_running"] = strconv.Itoa(r.done.Killed)
 		}
@@ -162,6 +162,9 @@ func (r *run) judgeEnd(o *Outcome) {
 		o.ExitCode, o.Signal = r.exit.ExitCode, r.exit.Signal
 	}
 	clean := r.exit == nil && r.spec.perProcess() || o.ExitCode != nil && *o.ExitCode == 0
+	if r.spec.Profiler != nil && (r.result != nil || end.state == stateResult) { // the exit status is the profiler's
+		clean, o.ExitCode, o.Signal = true, nil, ""
+	}
 	switch {
 	case o.Signal != "":
 		o.Status, o.ErrorKind, o.Error = schema.StatusCrashed, kindSignal, "killed by "+o.Signal

@@ -82,6 +82,10 @@ func (r *run) prepare() error {
 	if err := r.prepareSamples(); err != nil {
 		return err
 	}
+	var err error
+	if r.job, err = r.job.withProfiler(r.spec.Profiler, r.dir); err != nil {
+		return err
+	}
 	if err := r.prepareJob(); err != nil {
 		return err
 	}
@@ -96,7 +100,6 @@ func (r *run) prepare() error {
 		}
 	}
 	if !r.spec.perProcess() && len(r.spec.Keep) > 0 {
-		var err error
 		if r.keeper, err = newKeeper(r.dir, &r.job); err != nil {
 			return err
 		}
@@ -238,7 +241,8 @@ func (f *folder) removeDir() {
 type Left struct {
 	Outcome        *Outcome
 	Dir            string   // replaces Spec.RunDir
-	Profile        string   // the file of a profiler's pass; it need not exist
+	Profile        string   // the file of a worker that profiles itself; it need not exist
+	Profiler       string   // the folder of Spec.Profiler
 	Stdout, Stderr *os.File // standard output and error, from the first byte on; for a command, of its last process
 }
 
@@ -248,8 +252,26 @@ const runDirVariable = "NEUROLENS_RUN_DIR"
 // profileFile is the file in the directory of the run to which a worker writes the recording of a profiler.
 const profileFile = "profile.json"
 
-// ownDir is the directory for the benchmark in the directory of the run.
-const ownDir = "own"
+// The directories in the directory of the run for the benchmark, and for the program that profiles it.
+const (
+	ownDir      = "own"
+	profilerDir = "profiler"
+)
+
+// withProfiler returns the job with the program that profiles it, whose folder is made.
+func (j job) withProfiler(p *Profiler, dir string) (job, error) {
+	if p == nil {
+		return j, nil
+	}
+	folder := filepath.Join(dir, profilerDir)
+	temporary := filepath.Join(folder, "tmp")
+	if err := os.MkdirAll(temporary, 0o700); err != nil {
+		return j, err
+	}
+	j.Profiler = p.Args(folder)
+	j.Env = append(append(j.Env[:len(j.Env):len(j.Env)], p.Env...), "TMPDIR="+temporary)
+	return j, nil
+}
 
 // in returns the job with the private directory of the run inserted for a word in its texts.
 func (j job) in(dir, word string) job {
@@ -266,7 +288,7 @@ func (j job) mapped(change func(string) string) job {
 	for _, text := range []*string{&j.Stdin, &j.Stdout, &j.Dir} {
 		*text = change(*text)
 	}
-	for _, texts := range []*[]string{&j.Command, &j.Program, &j.Env, &j.Keep, &j.Start, &j.Hooks.Setup, &j.Hooks.Prepare, &j.Hooks.Cleanup} {
+	for _, texts := range []*[]string{&j.Command, &j.Program, &j.Profiler, &j.Env, &j.Keep, &j.Start, &j.Hooks.Setup, &j.Hooks.Prepare, &j.Hooks.Cleanup} {
 		changed := make([]string, len(*texts))
 		for i, text := range *texts {
 			changed[i] = change(text)

@@ -53,8 +53,10 @@ func (r *run) metrics(o *Outcome) {
 		add("cpu_user", "rusage", 1000, columnCPUUser)
 		add("cpu_system", "rusage", 1000, columnCPUSystem)
 	}
-	r.peakMemory(o)
-	r.counters(o)
+	if r.spec.Profiler == nil { // which is in them
+		r.peakMemory(o)
+		r.counters(o)
+	}
 	kept, events := r.keptOutputs()
 	r.readOutputs(o, kept)
 	r.receiveEvents(o, events, kept.Processes)

@@ -80,7 +80,8 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	o := r.outcome()
 	if spec.Leave != nil {
 		spec.Leave(Left{
-			Outcome: &o, Dir: filepath.Join(dir, ownDir), Profile: filepath.Join(dir, profileFile), Stdout: r.stdout, Stderr: r.stderr,
+			Outcome: &o, Dir: filepath.Join(dir, ownDir), Profile: filepath.Join(dir, profileFile), Profiler: filepath.Join(dir, profilerDir),
+			Stdout: r.stdout, Stderr: r.stderr,
 		})
 	}
 	r.removeDir() // before the supervisor may exit, so that at every moment a process is responsible for removing it

@@ -71,8 +71,11 @@ func programStages(do string, m *sampleMap) int {
 	writeEvents(`{"event":"metric","metric":{"name":"latency","clock":"perf_counter"},"iterations_per_sample":[10]}` + "\n")
 	rows := m.column(columnLatency)
 	measure(nothing, rows[:m.shape.warmup], time.Hour, new(int64))
-	if do == "profile" {
+	if do == "profile" || do == "hang in profile" {
 		writeEvents(`{"event":"stage","stage":"profile","at":3}` + "\n")
+		if do == "hang in profile" {
+			hang()
+		}
 		writeEvents(`{"event":"op","op":{"name":"a","type":"MatMul","duration_ns":5,"count":2}}` + "\n")
 		writeEvents(`{"event":"op","op":{"name":"b"}}` + "\n")
 		writeEvents(`{"event":"version","backend_version":"1.2"}` + "\n" + `{"event":"result","at":5}` + "\n")

@@ -81,6 +81,8 @@ func (s *service) obey(orders *bufio.Scanner) {
 			s.starts <- r
 		case word == orderDump && r != nil:
 			r.dump()
+		case word == orderInterrupt && r != nil:
+			r.interrupt()
 		case word == orderKill && r != nil:
 			go r.finish()
 		}

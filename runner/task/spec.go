@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -53,8 +54,11 @@ type Spec struct {
 	// (10,000) are. If there are more than 4,096, it gets that many, in evenly spread sections. Then it may return false too
 	// often, but not true. It does not apply if the spec or the benchmark itself sets the number of iterations.
 	Enough func(latencies []int64) bool `json:"-"`
-	// Profile makes the run a profiler pass: stage profile instead of measure and validate, no latencies.
+	// Profile makes the run a profiler pass: stage profile instead of measure and validate, no latencies. A command then has one process
+	// after its warm-up.
 	Profile bool
+	// Profiler is the program that starts the worker, or the process of a command, in a pass; nil: the worker profiles itself.
+	Profiler *Profiler
 	// Keep are the outputs to keep, for each process of a command, and once for a worker: stdout, stderr, or the path of a file,
 	// relative to Dir, that each process writes. Read gets them after the end of all processes, and returns their content.
 	Keep []string
@@ -66,6 +70,17 @@ type Spec struct {
 	Leave       func(Left) `json:"-"`
 	Deadlines   Deadlines  // all of them
 	OutputLimit int64      // B of standard output, or error, of one process; 0 is 64 MiB
+}
+
+// Profiler is a program that starts another one and records what it does. How it ends says nothing about the run, because it may pass on
+// the exit status of its child, and may leave processes of its own running. Whoever reads its report judges the pass.
+type Profiler struct {
+	// Args returns the program (an absolute path) and its arguments, to which those of its child are added. folder is for its files. It is
+	// empty at first, also its TMPDIR, and is removed with the directory of the run.
+	Args func(folder string) []string
+	Env  []string
+	// Grace is how long the profiler may take to write its report when a deadline strikes: it gets SIGINT before it is killed.
+	Grace time.Duration
 }
 
 // Program is a worker in another language. It is started with Args, followed by the run directory.
@@ -152,6 +167,9 @@ func (s Spec) filled() (Spec, error) {
 	if min(d.Setup, d.Warmup, d.Measure, d.Validate, d.Teardown) <= 0 || s.Profile && d.Profile <= 0 {
 		return s, fmt.Errorf("deadlines %+v: want each more than 0", d)
 	}
+	if s.Profiler != nil && !s.Profile {
+		return s, errors.New("a profiler outside of a pass")
+	}
 	if s.Budget < 0 || s.Budget == 0 && s.Iterations == 0 {
 		return s, fmt.Errorf("budget %v and iterations %d: want one of them", s.Budget, s.Iterations)
 	}
@@ -185,7 +203,9 @@ type job struct {
 	KillWait    time.Duration     `json:"kill_wait"`
 	// Deadlines are the deadlines of the stages, for a worker that is another program: it may shorten them.
 	Deadlines map[schema.Stage]time.Duration `json:"deadlines,omitempty"`
-	Shared    []string                       `json:"shared,omitempty"` // files of the run without a name: the supervisor was given their descriptors
+	// Profiler are the words before those of the worker, or of the process of a command, in the stage profile.
+	Profiler []string `json:"profiler,omitempty"`
+	Shared   []string `json:"shared,omitempty"` // files of the run without a name: the supervisor was given their descriptors
 
 	given map[string]int // descriptors of the shared files in this process
 }
@@ -288,6 +308,9 @@ const (
 
 // factExits is the fact with accepted exit statuses of a command other than 0.
 const factExits = "runner.exits"
+
+// FactProfiled is the fact with the number of iterations that a profiler saw.
+const FactProfiled = "profile.iterations"
 
 // FactCleanup is the fact with the reason why the cleanup of a run failed.
 const FactCleanup = "runner.cleanup_error"

@@ -27,6 +27,8 @@ const (
 	orderStart = "start" // the run is prepared; with its job, unless that is a file of the run directory
 	orderDump  = "dump"  // the worker shall write down its stack
 	orderKill  = "kill"
+	// orderInterrupt is for a profiler, which shall end its child and write its report.
+	orderInterrupt = "interrupt"
 )
 
 // exitKilled is the exit status of a shell whose command was killed by SIGKILL, and of a supervisor that had to leave
@@ -110,14 +112,20 @@ func (s *supervisor) refuse(err error) int {
 	return 1
 }
 
-// dump requests a stack dump from the worker, which has announced that it can write one. If the run ends already, it does nothing.
-func (s *supervisor) dump() {
+// dump requests a stack dump from the worker, which has announced that it can write one.
+func (s *supervisor) dump() { s.signal(syscall.SIGUSR1) }
+
+// interrupt requests the report of a profiler.
+func (s *supervisor) interrupt() { s.signal(syscall.SIGINT) }
+
+// signal sends a signal to the process that was started last. If the run ends already, it does nothing.
+func (s *supervisor) signal(number syscall.Signal) {
 	if !s.mu.TryLock() {
 		return
 	}
 	defer s.mu.Unlock()
 	if s.leader.alive {
-		_ = syscall.Kill(s.leader.pid, syscall.SIGUSR1)
+		_ = syscall.Kill(s.leader.pid, number)
 	}
 }
 
@@ -215,13 +223,23 @@ func (s *supervisor) runWorker() {
 	s.sender.send(ended)
 }
 
-// workerProgram returns the program of the worker, and its arguments without the run directory.
+// workerProgram returns the program of the worker, and its arguments without the run directory. A profiler starts the worker by its first
+// word.
 func (s *supervisor) workerProgram() (path string, argv []string, err error) {
-	if len(s.job.Program) > 0 {
-		return s.job.Program[0], s.job.Program, nil
+	argv = s.job.Program
+	if len(argv) > 0 {
+		path = argv[0]
+	} else {
+		path, err = selfPath()
+		argv = []string{os.Args[0], roleWorker}
 	}
-	path, err = selfPath()
-	return path, []string{os.Args[0], roleWorker}, err
+	if len(s.job.Profiler) == 0 {
+		return path, argv, err
+	}
+	if len(s.job.Program) == 0 { // /proc/self would be the profiler
+		argv = []string{fmt.Sprintf("/proc/%d/exe", os.Getpid()), roleWorker}
+	}
+	return s.job.Profiler[0], slices.Concat(s.job.Profiler, argv), err
 }
 
 // startError explains why a program could not be started. The kernel gives one error for a missing program, for its missing

@@ -70,7 +70,11 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 		measure(point.Iterate, rows[:j.Warmup], math.MaxInt64, w.samples.stop())
 	}
 	runtime.GC()
-	w.begin(schema.StageMeasure)
+	if len(j.Profiler) > 0 {
+		w.begin(schema.StageProfile)
+	} else {
+		w.begin(schema.StageMeasure)
+	}
 	budget, stop := j.Budget, w.samples.stop()
 	if budget == 0 { // iterations are exact
 		budget, stop = math.MaxInt64, new(int64)
@@ -82,7 +86,7 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	if len(j.Counters) > 0 {
 		w.sender.send(event{Event: eventCounts, Counts: counts.differences()})
 	}
-	if point.Validate != nil {
+	if point.Validate != nil && len(j.Profiler) == 0 {
 		w.begin(schema.StageValidate)
 		if err := point.Validate(); err != nil {
 			return w.fail(kindValidate, err)
