@@ -20,7 +20,7 @@ import (
 // its size in bytes. A run that refers to the content is passed on after that.
 type KeepFile func(content io.Reader) (sha256 string, size int64, err error)
 
-// profileLimit is the maximum size, in B, of a profiler's recording that is kept. It is text that compresses well.
+// profileLimit is the maximum size, in B, of a profiler's recording that is kept.
 const profileLimit = 256 << 20
 
 // printedLimit is the maximum size, in B, of a failed run's output that is kept by default.

@@ -150,7 +150,7 @@ func twice(launches []Planned, done []schema.Run) []Twice {
 	bySlot := map[slot][]*schema.Run{}
 	for i := range done {
 		if run := &done[i]; run.Status == schema.StatusOK && run.RepeatIndex != nil {
-			key := slot{run.PointID, *run.RepeatIndex, run.Env.Facts[factProfile], false}
+			key := slot{run.PointID, *run.RepeatIndex, profileOf(run), false}
 			bySlot[key] = append(bySlot[key], run)
 		}
 	}

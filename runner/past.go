@@ -21,8 +21,9 @@ type rules struct {
 	whole    bool                                 // a plan all of which is done is done, and not measured again
 	points   string                               // see prepare.Targets
 	rerun    Rerun
-	anew     string // why no earlier run counts; empty: some may count
-	larger   bool   // launch points that were skipped because a smaller one ran out of memory
+	anew     string            // why no earlier run counts; empty: some may count
+	larger   bool              // launch points that were skipped because a smaller one ran out of memory
+	absent   map[string]string // profilers that are not installed
 }
 
 // past is what a session can continue: an earlier session, and the sessions that it continued itself.
@@ -107,12 +108,14 @@ func chain(sessions map[string][]*schema.Run, id string) []*schema.Run {
 func (r rules) indexDone(runs []*schema.Run) map[slot]*schema.Run {
 	index := map[slot]*schema.Run{}
 	for _, run := range runs {
+		tool := run.Env.Facts[factProfile]
 		switch {
 		case run.Status == schema.StatusCancelled, run.Status == schema.StatusLost, run.RepeatIndex == nil,
-			run.ErrorKind == kindSuiteTimeout, run.ErrorKind == kindAfterOOM && r.larger:
+			run.ErrorKind == kindSuiteTimeout, run.ErrorKind == kindAfterOOM && r.larger,
+			run.ErrorKind == kindNotInstalled && tool != "" && r.absent[tool] == "": // now it is installed
 			continue
 		}
-		key := slot{run.PointID, *run.RepeatIndex, run.Env.Facts[factProfile], run.ErrorKind == kindSkipIf}
+		key := slot{run.PointID, *run.RepeatIndex, profileOf(run), run.ErrorKind == kindSkipIf}
 		if _, newer := index[key]; !newer {
 			index[key] = run
 		}

@@ -86,13 +86,13 @@ type Change struct {
 type slot struct {
 	point   string
 	repeat  int64
-	profile string
+	profile string // the profiler and its arguments
 	skipped bool
 }
 
 func slotOfLaunch(l sweep.Launch) slot {
 	skip := l.Point.Skip
-	return slot{l.Point.PointID, int64(l.Repeat), l.Profile, skip != nil && !skip.Unsupported}
+	return slot{l.Point.PointID, int64(l.Repeat), l.Profile + jsonOf(l.Point.ProfileArgs[l.Profile]), skip != nil && !skip.Unsupported}
 }
 
 // factProfile is the fact with the profiler of a pass.
@@ -103,9 +103,9 @@ const (
 	kindSkipIf       = "skip_if"
 	kindSuiteTimeout = "suite_timeout"
 	kindAfterOOM     = "after_oom"
-	kindProfiler     = "not_applied"
 	kindAfterFailure = "after_failure"
-	kindNotApplied   = "not_applied" // the function of a point does not take an axis
+	kindNotInstalled = "not_installed" // the profiler of a pass
+	kindNotApplied   = "not_applied"   // the function of a point does not take an axis, or its profiler cannot work here
 )
 
 // plan looks up launches in earlier sessions.
@@ -262,7 +262,7 @@ func (p *Plan) left() (measured, passes []sweep.Launch) {
 
 // order returns how the sweep orders its launches.
 func (s *session) order() sweep.LaunchOptions {
-	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: s.assembler.orderSeed}
+	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: s.assembler.orderSeed, Absent: s.absent}
 }
 
 // plan decides which launches run, and reports the plan.
@@ -305,7 +305,7 @@ func (s *session) plan(ctx context.Context) error {
 		p.Profile = nil
 	}
 	r := rules{
-		identity: s.identities(ctx), identify: s.identify, points: targets.Points(), rerun: s.options.Rerun, anew: anew,
+		identity: s.identities(ctx), identify: s.identify, points: targets.Points(), absent: s.absent, rerun: s.options.Rerun, anew: anew,
 		larger: s.options.LargerAfterOOM,
 	}
 	if s.options.Campaign != nil {

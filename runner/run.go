@@ -281,8 +281,9 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 		patterns:  patterns{matched: map[string]bool{}},
 		result:    Result{Session: id.String(), Statuses: map[schema.Status]int{}},
 	}
+	session.launcher.tools, session.absent = findTools(s.Points)
 	session.progress = progress{
-		observe: o.Observe, session: id.String(), env: &session.assembler.env, total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), estimate: &estimate{},
+		observe: o.Observe, session: id.String(), env: &session.assembler.env, total: len(s.Launches(session.order())), estimate: &estimate{},
 	}
 	session.launcher.tell = func(e Event) { session.progress.report(e) }
 	return session

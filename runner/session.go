@@ -33,7 +33,8 @@ type session struct {
 	progress  progress
 	result    Result
 	patterns  patterns
-	counted   []string // ids of runs of earlier sessions that count, and that no stored run names yet
+	counted   []string          // ids of runs of earlier sessions that count, and that no stored run names yet
+	absent    map[string]string // profilers that are not installed, with the reasons
 }
 
 // subject is a point on one side: the thing that is launched repeatedly.
@@ -216,8 +217,8 @@ func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if late := s.limits.whileLate(); late != nil {
 		return late
 	}
-	if why := sweep.NotRun(l.Profile); why != "" {
-		return &task.Outcome{Status: schema.StatusUnsupported, Stage: schema.StageProfile, ErrorKind: kindProfiler, Error: why}
+	if why := s.absent[l.Profile]; why != "" {
+		return &task.Outcome{Status: schema.StatusUnsupported, Stage: schema.StageProfile, ErrorKind: kindNotInstalled, Error: why}
 	}
 	if t.Refused != nil {
 		outcome := *t.Refused
@@ -367,6 +368,7 @@ type launcher struct {
 	read    ReadResults
 	keep    KeepFile
 	tell    func(Event)
+	tools   map[string]string // paths of profilers that start programs
 
 	comparer comparer
 	levels   levels
@@ -405,12 +407,16 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)
 	spec.RunDir, spec.Leave = sweep.RunDir, leaving.take
+	run := func() (task.Outcome, error) { return r.pool.Run(ctx, spec, observe) }
+	if pass := r.newPass(l, &spec); pass != nil {
+		run = func() (task.Outcome, error) { return pass.run(ctx, spec, leaving, observe) }
+	}
 	before := r.watch.Read()
 	watched := l.Point.Telemetry != nil && l.Profile == ""
 	if watched {
 		r.watch.Begin(l.Point.Telemetry.Hz, r.devicesOf(l.Point))
 	}
-	outcome, err := r.pool.Run(ctx, spec, observe)
+	outcome, err := run()
 	var readings probe.Readings
 	if watched {
 		readings = r.watch.End()

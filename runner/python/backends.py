@@ -34,7 +34,7 @@ def load(settings, config, worker):
     if name not in NAMES:
         raise worker.Failure("setup", "backend %s: want one of %s" % (name, " ".join(NAMES)))
     profiler = settings.get("profile")
-    if profiler and profiler != PROFILERS.get(name):
+    if profiler in PROFILERS.values() and profiler != PROFILERS.get(name):
         raise worker.Unsupported("not_applied", "profiler %s was requested, but %s has %s" % (
             profiler, name, PROFILERS.get(name, "none")))
     return worker.part("backend_" + name).Backend(Request(name, settings, config, worker))

@@ -26,6 +26,16 @@ def durations(call, iterations, wait=None, limit_ns=None):
     return times
 
 
+def within(ranges, call, iterations, wait):
+    """The durations of iterations in ns, each in a range, and all of them in one."""
+    times = []
+    with ranges("neurolens:measure"):
+        for _ in range(iterations):
+            with ranges("neurolens:iteration"):
+                times += durations(call, 1, wait)
+    return times
+
+
 def plain(call, iterations, wait):
     """The durations of iterations before the profiler is there: of as many, as far as there is time."""
     return durations(call, min(iterations, MOST_PLAIN), wait, MOST_PLAIN_NS)

@@ -29,7 +29,7 @@ type Settings struct {
 	Backend   string `json:"backend,omitempty"`    // onnxrt, torch or tensorrt, if there is no file
 	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
 	ModelFile string `json:"model_file,omitempty"` // the file to load for builtin:NAME, if the backend reads ONNX
-	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
+	Profile   string `json:"profile,omitempty"`    // this launch is a pass of that profiler
 	// Operators asks for the operators of a few iterations after the measurement, if they take less than a tenth of the time of the run.
 	Operators bool `json:"operators,omitempty"`
 	// Passes are the profilers that have separate passes besides the measurement.

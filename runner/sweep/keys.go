@@ -16,6 +16,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/runner/profiler"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -403,19 +404,10 @@ var profilers = map[string][]schema.Executor{
 	"ncu":   everyRun,
 }
 
-var profilerNames = []string{"ort", "torch", "nsys", "ncu"}
+var profilerNames = append([]string{"ort", "torch"}, profiler.Names()...)
 
 // everyRun are all executors.
 var everyRun = append([]schema.Executor{schema.ExecutorBuiltin, schema.ExecutorCommand}, pythonRun...)
-
-// NotRun is why no pass of a profiler runs; empty: it runs. A sweep may name the profiler all the same, so that machines with and without
-// it share the file.
-func NotRun(profiler string) string {
-	if profiler != "nsys" && profiler != "ncu" {
-		return ""
-	}
-	return profiler + " is not run by this version; the key wrapper runs a command under it"
-}
 
 // modelRun are the executors that run models in a Python worker.
 var modelRun = []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT}
@@ -505,8 +497,8 @@ var keysOfModels = []Key{
 // keysOfRuns define a run.
 var keysOfRuns = []Key{
 	{
-		Name: "profile", Value: oneOrMany(0, eitherOf(oneOf(profilerNames...), Value{Kind: Object, Keys: profilerKeys})), Option: "profile each point in an extra pass with `TOOL`: ort, torch; empty: none",
-		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file. {tool: ort, timeout: 1m} sets a deadline. nsys and ncu are not run by this version: one pass of each benchmark is stored as unsupported.",
+		Name: "profile", Value: oneOrMany(0, eitherOf(oneOf(profilerNames...), Value{Kind: Object, Keys: profilerKeys})), Option: "profile each point in an extra pass with `TOOL`: ort, torch, nsys, ncu; empty: none",
+		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file, nsys and ncu for everything. {tool: ncu, timeout: 1m, args: [--set, full]} sets a deadline, and adds arguments to those of the tool. If a tool is not installed, one pass of each benchmark is stored as unsupported.",
 	},
 	{
 		Name: "telemetry", Value: eitherOf(oneOf(telemetryOff), Value{Kind: Object, Keys: keysOfTelemetry}), Default: telemetryOff, Stored: true, text: telemetryText,
@@ -545,8 +537,9 @@ var counterWords = append([]string{"default"}, counter.Names()...)
 
 // profilerKeys are the keys of a profiler.
 var profilerKeys = []Key{
-	{Name: "tool", Value: oneOf(profilerNames...), Doc: "The profiler: ort, torch, nsys or ncu."},
+	{Name: "tool", Value: oneOf(profilerNames...), Doc: "The profiler: " + strings.Join(profilerNames, ", ") + "."},
 	{Name: "timeout", Value: durationValue, Doc: "The deadline for its pass, instead of timeouts.profile."},
+	{Name: "args", Value: listOf(1, scalarValue), Doc: "Arguments for the tool. They replace its options of the same name. Not with ort and torch, which run within the benchmark's process."},
 }
 
 // keysOfTime are deadlines.

@@ -9,6 +9,8 @@ import (
 type LaunchOptions struct {
 	Sides int    // 2: every point runs on both sides of a comparison of two commits; 0 and 1: there are no sides
 	Seed  uint64 // of the order; the same seed gives the same order
+	// Absent are the profilers that are not installed, each with the reason. A pass is listed once for each benchmark, to tell of it.
+	Absent map[string]string
 }
 
 // sides returns how many launches a point has in a repeat.
@@ -214,14 +216,14 @@ func (s *Sweep) firstPass() int {
 	return (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
 }
 
-// profilePasses lists a pass for each point, profiler and side; for each benchmark, where the profiler is not run.
+// profilePasses lists a pass for each point, profiler and side; for each benchmark, where the profiler is not installed.
 func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
 	block, told := s.firstPass(), map[[2]string]bool{}
 	var launches []Launch
 	for i := range len(s.Points) + len(s.others) {
 		p := s.at(i)
 		for _, tool := range p.Profile {
-			if of := [2]string{p.Benchmark, tool}; NotRun(tool) != "" {
+			if of := [2]string{p.Benchmark, tool}; o.Absent[tool] != "" {
 				if told[of] {
 					continue
 				}

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/counter"
+	"github.com/neurolens/neurolens/runner/profiler"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -287,10 +288,10 @@ func (s *settings) readProfile(d *document) {
 
 // readProfiler reads a profiler: its name, or a map that has a deadline too.
 func (s *settings) readProfiler(d *document, f field) {
-	name, limit := f, field{}
+	name, limit, args := f, field{}, field{}
 	if f.Kind == yaml.MappingNode {
 		values := f.known("profile.", keyNames(profilerKeys))
-		if name, limit = values["tool"], values["timeout"]; !name.given() {
+		if name, limit, args = values["tool"], values["timeout"], values["args"]; !name.given() {
 			panic(f.errorf("want a tool: one of %s", strings.Join(profilerNames, " ")))
 		}
 	}
@@ -300,13 +301,24 @@ func (s *settings) readProfiler(d *document, f field) {
 	}
 	s.point.Profile = append(s.point.Profile, tool)
 	d.request("profile "+tool, f)
-	if !limit.given() {
-		return
+	if args.given() {
+		if _, outside := profiler.Of(tool); !outside {
+			panic(args.errorf("%s takes no arguments: it runs within the benchmark's process", tool))
+		}
+		if args.Kind != yaml.SequenceNode {
+			panic(args.errorf("want a list, got %s", args.got()))
+		}
+		if s.point.ProfileArgs == nil {
+			s.point.ProfileArgs = map[string][]string{}
+		}
+		s.point.ProfileArgs[tool] = args.texts()
 	}
-	if s.point.ProfileTimeouts == nil {
-		s.point.ProfileTimeouts = map[string]time.Duration{}
+	if limit.given() {
+		if s.point.ProfileTimeouts == nil {
+			s.point.ProfileTimeouts = map[string]time.Duration{}
+		}
+		s.point.ProfileTimeouts[tool] = limit.duration()
 	}
-	s.point.ProfileTimeouts[tool] = limit.duration()
 }
 
 // readCounters reads the events to count, in the order in which they are stored.

@@ -119,7 +119,9 @@ type Point struct {
 	Worker
 	Python     string   // the interpreter; empty: not set, or not needed
 	PythonLine int      // of python
-	Profile    []string // profilers (ort, torch), each of which makes an extra pass
+	Profile    []string // profilers, each of which makes an extra pass
+	// ProfileArgs are arguments for profilers that start the program, by profiler; nil: none.
+	ProfileArgs map[string][]string
 	// ProfileTimeouts are the deadlines for passes that have their own, by profiler, with the multiplier applied; nil: none.
 	ProfileTimeouts map[string]time.Duration
 

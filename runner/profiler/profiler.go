@@ -1,0 +1,192 @@
+// Package profiler knows the profilers that start the program which they watch: with which words each is started, what it leaves, how its
+// report is read, and what it says where it cannot work.
+//
+// It starts nothing. A pass goes through [Tool.Start], whose words stand before those of the program. It is judged by the report in
+// [Tool.Report] and never by the exit status, which is that of the program, or 0 without a report. [Tool.Convert] makes a text or a
+// database of the report, which a reader of results reads by [Tool.Format]. Without a report, [Tool.Refusal] finds the reason in what
+// the tool printed.
+package profiler
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// Grace is how long a tool may take to write its report after a deadline.
+const Grace = 15 * time.Second
+
+// The ranges (NVTX) of a Python worker in a pass. The first one spans all iterations after the warm-up.
+const (
+	RangeMeasure   = "neurolens:measure"
+	RangeIteration = "neurolens:iteration"
+	RangeDomain    = "neurolens" // of the package nvtx; ranges of torch have none
+)
+
+// Tool is a profiler that starts the program.
+type Tool struct {
+	Name   string   // of its program
+	Report string   // its file in the folder of the pass, which its own viewer opens
+	Env    []string // of the tool and the program
+	// Format is the name of the format in which a reader of results reads the file Read; empty: nothing is read.
+	Format, Read string
+	// Ranges reports whether the tool records only what is within RangeMeasure, if it is told so.
+	Ranges bool
+	// EndsProgram reports whether the tool may end the program before the program is done.
+	EndsProgram bool
+
+	command  string   // the first argument, if it is none of options
+	options  []string // arguments with their values, with the folder of the pass for DIR
+	ranges   []string // further options that restrict it to RangeMeasure
+	convert  []string // arguments with which the same program makes Read, by itself or by its standard output
+	printed  bool     // Read is the standard output of convert
+	begun    string   // it prints when RangeMeasure begins; empty: nothing
+	partial  string   // an ending of files that it leaves where it cannot make its report
+	source   string   // what is to be installed
+	refusals []refusal
+}
+
+// refusal is a line that a tool prints where it cannot work, and what helps.
+type refusal struct {
+	line   *regexp.Regexp // its first group, if it has one, is the reason
+	remedy string
+}
+
+// folderWord stands for the folder of a pass.
+const folderWord = "DIR"
+
+var tools = []Tool{
+	{
+		Name: "nsys", Report: "profile.nsys-rep", Format: "nsys", Read: "profile.sqlite", Ranges: true,
+		// The names of ranges are not registered, so that the capture compares texts.
+		Env: []string{"NSYS_NVTX_PROFILER_REGISTER_ONLY=0"},
+		// Calls of the operating system and samples of the processor are left out: they make reports a hundred times as large.
+		command: "profile",
+		options: []string{"--trace=cuda,nvtx", "--sample=none", "--cpuctxsw=none", "--wait=primary", "--force-overwrite=true", "--output=DIR/profile"},
+		ranges:  []string{"--capture-range=nvtx", "--nvtx-capture=" + RangeMeasure + "@*", "--capture-range-end=stop"},
+		convert: []string{"export", "--type=sqlite", "--force-overwrite=true", "--output=DIR/profile.sqlite", "DIR/profile.nsys-rep"},
+		begun:   "Capture range started", partial: ".qdstrm", source: "Nsight Systems",
+		refusals: []refusal{
+			{regexp.MustCompile(`(?m)^Importer error status: (.*)$`), "install the whole of Nsight Systems: its host part makes the report"},
+		},
+	},
+	{
+		Name: "ncu", Report: "profile.ncu-rep", Format: "ncu", Read: "profile.csv", Ranges: true, EndsProgram: true,
+		// It would copy its sections into the home folder.
+		Env: []string{"NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT=1"},
+		options: []string{
+			"--target-processes all", "--set basic", "--section MemoryWorkloadAnalysis", "--clock-control none", "--launch-count 50", "--kill yes",
+			"--force-overwrite", "--export DIR/profile",
+		},
+		// The domain stands before the range here, and a / behind a range that is pushed.
+		ranges:  []string{"--nvtx", "--nvtx-include " + RangeMeasure + "/", "--nvtx-include " + RangeDomain + "@" + RangeMeasure + "/"},
+		convert: []string{"--import", "DIR/profile.ncu-rep", "--csv", "--page", "raw", "--print-units", "base"}, printed: true,
+		source: "Nsight Compute",
+		refusals: []refusal{
+			{
+				regexp.MustCompile(`(?m)^==ERROR== (ERR_NVGPUCTRPERM.*)$`),
+				"run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0",
+			},
+			{regexp.MustCompile(`(?m)^==ERROR== (.*)$`), ""},
+			{regexp.MustCompile(`(?m)^==WARNING== (No kernels were profiled.*)$`), ""},
+		},
+	},
+}
+
+// Names lists the tools.
+func Names() (names []string) {
+	for i := range tools {
+		names = append(names, tools[i].Name)
+	}
+	return names
+}
+
+// Of returns the tool of a name; false: it is none that starts the program.
+func Of(name string) (Tool, bool) {
+	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return tools[i], true
+}
+
+// Start returns the words that stand before those of the program. program is the path of the tool, folder that of the pass, and further are
+// arguments of the user, which replace options of the same name. ranges restricts the tool to RangeMeasure.
+func (t *Tool) Start(program, folder string, ranges bool, further []string) []string {
+	words, options := []string{program}, t.options
+	if t.command != "" {
+		words = append(words, t.command)
+	}
+	if ranges {
+		options = slices.Concat(options, t.ranges)
+	}
+	for _, option := range options {
+		if !slices.ContainsFunc(further, func(word string) bool { return nameOf(word) == nameOf(option) }) {
+			words = append(words, strings.Fields(option)...)
+		}
+	}
+	return slices.Concat(in(folder, words), further)
+}
+
+// nameOf returns the name of an option: --set of "--set basic" and of "--set=basic".
+func nameOf(option string) string {
+	if i := strings.IndexAny(option, "= "); i >= 0 {
+		return option[:i]
+	}
+	return option
+}
+
+// Convert returns the words that make the file Read of a report, and the file to which their standard output goes; empty: it is not
+// needed. No words: the report is that file.
+func (t *Tool) Convert(program, folder string) (words []string, output string) {
+	if t.convert == nil {
+		return nil, ""
+	}
+	if t.printed {
+		output = filepath.Join(folder, t.Read)
+	}
+	return in(folder, append([]string{program}, t.convert...)), output
+}
+
+func in(folder string, words []string) []string {
+	for i, word := range words {
+		words[i] = strings.ReplaceAll(word, folderWord, folder)
+	}
+	return words
+}
+
+// Absent returns why the tool cannot be started, where its program is missing.
+func (t *Tool) Absent() string {
+	return t.Name + " is not installed: no such program in PATH; install " + t.source
+}
+
+// Refusal returns why there is no report, in the tool's own words, with what helps where that is known; empty: it did not say. printed
+// are standard output and error of the run.
+func (t *Tool) Refusal(printed ...string) string {
+	for _, r := range t.refusals {
+		for _, text := range printed {
+			m := r.line.FindStringSubmatch(text)
+			switch {
+			case m == nil:
+			case r.remedy == "":
+				return strings.TrimSpace(m[1])
+			default:
+				return strings.TrimSpace(m[1]) + "; " + r.remedy
+			}
+		}
+	}
+	return ""
+}
+
+// Begun reports whether the tool saw the beginning of RangeMeasure, by what was printed; true if it does not say.
+func (t *Tool) Begun(printed ...string) bool {
+	return t.begun == "" || slices.ContainsFunc(printed, func(text string) bool { return strings.Contains(text, t.begun) })
+}
+
+// Partial reports whether a file is one that the tool leaves where it cannot make its report.
+func (t *Tool) Partial(name string) bool {
+	return t.partial != "" && strings.HasSuffix(name, t.partial)
+}
