@@ -117,13 +117,24 @@ func (c cluster) wait(t *testing.T, what string, there func() bool) {
 	}
 }
 
-// benches lists the processes that measure a folder: those that sbatch has started, not their supervisors.
-func benches(dir string) (pids []int) {
+// processesIn lists the processes that work in a folder, by their command lines with NULs between words.
+func processesIn(dir string) map[int]string {
+	all := map[int]string{}
 	entries, _ := os.ReadDir("/proc")
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
-		line, _ := os.ReadFile("/proc/" + entry.Name() + "/cmdline")
-		if cwd, _ := os.Readlink("/proc/" + entry.Name() + "/cwd"); err == nil && cwd == dir && strings.Contains(string(line), "\x00bench\x00") {
+		if cwd, _ := os.Readlink("/proc/" + entry.Name() + "/cwd"); err == nil && cwd == dir {
+			line, _ := os.ReadFile("/proc/" + entry.Name() + "/cmdline")
+			all[pid] = string(line)
+		}
+	}
+	return all
+}
+
+// benches lists the processes that measure in a folder: those that a launcher has started, not their supervisors.
+func benches(dir string) (pids []int) {
+	for pid, line := range processesIn(dir) {
+		if strings.Contains(line, "\x00bench\x00") {
 			pids = append(pids, pid)
 		}
 	}
@@ -133,6 +144,7 @@ func benches(dir string) (pids []int) {
 // TestSlurm: tasks of arrays are killed at random, and what --status prints is submitted with other numbers of tasks, until nothing is
 // missing. Then each run is there once, blocks are whole, and no process is left.
 func TestSlurm(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	dir := sharedSweep(t)
 	random := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
