@@ -210,9 +210,8 @@ func TestPicturesShowTheStore(t *testing.T) {
 			}
 		}
 	})
-	// What is compared is the median of logarithms, of which the store has that of each run.
-	locations := map[string][]float64{}
-	for _, row := range query("SELECT point_id, session_id, exp(median(log_median)) AS value FROM runs GROUP BY ALL ORDER BY session_id") {
+	locations := map[string][]float64{} // of each session
+	for _, row := range query("SELECT point_id, session_id, median(p50) AS value FROM runs GROUP BY ALL ORDER BY session_id") {
 		locations[row["point_id"].(string)] = append(locations[row["point_id"].(string)], row["value"].(float64))
 	}
 	t.Run("history", func(t *testing.T) {

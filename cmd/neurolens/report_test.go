@@ -159,7 +159,18 @@ func TestReportEqualsCommands(t *testing.T) {
 	programtest.Output(t, dir, "report", "--against", base, head, "--json", "two.json")
 	var two struct{ Pairs []map[string]any }
 	valuetest.OK(t, json.Unmarshal(fileText(t, dir, "two.json"), &two))
+	of := func(filter string) map[any]float64 { // the medians of ls
+		all := map[any]float64{}
+		for _, row := range records(t, dir, "ls", "--by", "point_id", filter) {
+			all[row["point_id"]] = row["median"].(float64)
+		}
+		return all
+	}
+	ofBase, ofHead := of(base), of(head)
 	for _, row := range records(t, dir, "compare", base, head) {
+		if id := row["head_point_id"]; row["base"] != ofBase[id] || row["head"] != ofHead[id] {
+			t.Errorf("compare has %v and %v, ls %v and %v", row["base"], row["head"], ofBase[id], ofHead[id])
+		}
 		i := slices.IndexFunc(two.Pairs, func(p map[string]any) bool { return p["point_id"] == row["head_point_id"] })
 		p := two.Pairs[i]
 		change := row["change"].(float64)

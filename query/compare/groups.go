@@ -24,6 +24,7 @@ type runGroup struct {
 	MinSamples       int64       // smallest n_samples of an ok run
 	MaxSamples       int64       // largest n_samples of an ok run
 	Locations        []float64   // of its ok runs, in their order; ascending if it was not read. Logarithms, unless the scale is schema.ScaleDifference
+	Median           *float64    // median of the medians of its ok runs, as query.SessionPoint has it; nil: none, or Locations are of fewer runs, or are means
 	Started          []int64     // start of each, in Unix microseconds; nil if not read
 	Places           []runPlace  // session and block of each; nil if not read
 	Sessions         []string    // sessions of its ok runs, ascending
@@ -234,7 +235,7 @@ const machineSQL = "coalesce(machine, '')"
 
 // aggregates returns the SQL of the columns that runGroup.read reads.
 func (a groupColumns) aggregates() string {
-	text := "min(n_samples), max(n_samples), min(started), list(location)"
+	text := "min(n_samples), max(n_samples), min(started), median(coalesce(p50, mean)), list(location)"
 	if a.Order {
 		text += ", list(started)"
 	}
@@ -279,8 +280,11 @@ func (s *selectedSide) rows(a groupColumns) (rows string, args []any, err error)
 // read reads a row of the query of gather.
 func (g *runGroup) read(row []driver.Value, a groupColumns) {
 	g.MinSamples, g.MaxSamples, g.First = duck.Integer(row[0]), duck.Integer(row[1]), duck.Integer(row[2])
-	list := duck.List(row[3])
-	row = row[4:]
+	if median, ok := row[3].(float64); ok {
+		g.Median = &median
+	}
+	list := duck.List(row[4])
+	row = row[5:]
 	g.OK = int64(len(list))
 	g.Locations = make([]float64, len(list))
 	for i, v := range list {

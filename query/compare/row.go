@@ -93,10 +93,10 @@ func (m *comparison) row(p *pairing) Row {
 // three digits. A reader divides them, whatever the threshold is, so it does not matter here.
 func (p *pairing) medianFlag() []string {
 	const alike, rounding, zero = .02, .005, .0005 // logarithms, or shares of the larger side; a change below zero is shown as 0.0 %
-	base, head := p.base.level(), p.head.level()
-	medians, change, unit := head-base, p.outcome.Change.Value, 1.
+	base, head := p.base.shown(p.scale), p.head.shown(p.scale)
+	medians, change, unit := logOf(head)-logOf(base), p.outcome.Change.Value, 1.
 	if p.byDifference() {
-		unit = max(math.Abs(base), math.Abs(head))
+		medians, unit = head-base, max(math.Abs(base), math.Abs(head))
 	}
 	allowed := alike * unit
 	if change*math.Copysign(1, medians) < zero*unit { // the other direction, or none
@@ -145,7 +145,7 @@ func (m *comparison) measured(p *pairing, g *runGroup) *Measured {
 	if len(g.Locations) > 0 {
 		side.SamplesMin, side.SamplesMax = &g.MinSamples, &g.MaxSamples
 		if g.Metric.Unit == p.kind().Unit {
-			side.Value = new(p.scale.InUnit(g.level()))
+			side.Value = new(g.shown(p.scale))
 		}
 	}
 	return side
@@ -336,7 +336,7 @@ func subjectFields() []answer.Field[Row] {
 // sideFields returns the columns of a side.
 func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 	column := partColumns(name, of)
-	location := column("", answer.TypeReal, "value of the "+name+": the median of its runs' locations (see base_locations), in the unit. Of an even number of logarithms it is the geometric mean of the two in the middle, which lies below the plain median that bench and ls show", func(m *Measured) any {
+	location := column("", answer.TypeReal, "value of the "+name+": the median of its ok runs' medians, as bench and ls show it. If the means of runs are compared (flag run_means), the median of the means; if sessions were left out (flag left_out), of the other runs. change is not computed from it", func(m *Measured) any {
 		if m.Value == nil {
 			return nil
 		}

@@ -85,7 +85,7 @@ func (g *runGroup) ofSessions(sessions []string) *runGroup {
 // only returns the group with only some of its locations.
 func (g *runGroup) only(kept func(i int) bool) *runGroup {
 	some := *g
-	some.Locations, some.Started, some.Places, some.Repeats = nil, nil, nil, nil
+	some.Locations, some.Started, some.Places, some.Repeats, some.Median = nil, nil, nil, nil, nil
 	for i, location := range g.Locations {
 		if !kept(i) {
 			continue
@@ -168,6 +168,14 @@ func (g *runGroup) level() float64 {
 	const few = 32 // number of runs up to which no heap memory is needed
 	var space [few]float64
 	return stat.Median(append(space[:0], g.Locations...))
+}
+
+// shown returns the value of the point in the unit: the median of its runs' medians or, where that is not what is compared, the level.
+func (g *runGroup) shown(scale schema.Scale) float64 {
+	if g.Median != nil {
+		return *g.Median
+	}
+	return scale.InUnit(g.level())
 }
 
 // values returns the group with the values of its runs instead of their logarithms. It does not change the group itself, which may be

@@ -214,7 +214,7 @@ func (p *pairing) useMeans(base, head *readRuns) {
 		return
 	}
 	p.base, p.head = base.locate(p.base, ofBase), head.locate(p.head, ofHead)
-	p.means = true
+	p.base.Median, p.head.Median, p.means = nil, nil, true
 }
 
 // means reads the means of the runs of points that have means of iterations on one side and single ones on the other.

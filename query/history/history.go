@@ -108,9 +108,9 @@ type Change struct {
 
 // Read returns a metric over sessions and the sessions in which its level changed.
 //
-// The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is Summary.LogMedian.
-// If the metric is compared by difference, because it always is or because a value of the series is zero or negative, the location is
-// the value in the unit: see scan.ValueSQL. Sessions without such a run, or in which a run of the point had a wrong result, are left
+// The value of a session is the median of the medians of its ok runs of purpose measure, as query.SessionPoint has it. Changes are found in
+// the median of the locations of its runs. The location of a run is Summary.LogMedian or, if the metric is compared by difference, because
+// it always is or because a value of the series is zero or negative, the median in the unit. Sessions without such a run, or in which a run of the point had a wrong result, are left
 // out, and a run in which more requests failed than are allowed counts as failed. Missing values are not interpolated. In a session with
 // two sides only the head counts, because the base is older code that was measured again. If a session measured several commits, each
 // commit has its own value. Sessions of a series that began at the same time, to the microsecond, have no order: their runs become one

@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // entry is at first one run of a series and later, after merge, one session. There may be as many entries as runs in the store, so an
@@ -23,7 +24,7 @@ import (
 type entry struct {
 	began                 int64   // start of the first run in Unix microseconds or, if unknown, of the session
 	location              float64 // on the scale of the series, at first the logarithm: minus infinity if plain is not positive; NaN: none
-	plain                 float64 // the same in the unit of the metric
+	plain                 float64 // the plain median, in the unit of the metric
 	first                 schema.ULID
 	session, commit, runs int32 // indexes of interned texts, and the number of runs with a location
 	dated                 bool  // began is the start of a run, not of the session
@@ -163,7 +164,7 @@ func (p part) within(b scan.Period) duck.Statement {
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		scan.LocationSQLOf(schema.ScaleRatio) + ", " + scan.ValueSQL() + ", " + scan.WrongSQL + ", " + scan.FailedRequestsSQL + " FROM " + rows
+		scan.LocationSQLOf(schema.ScaleRatio) + ", coalesce(p50, exp(log_median), mean), " + scan.WrongSQL + ", " + scan.FailedRequestsSQL + " FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 
@@ -323,7 +324,7 @@ func earlier(a, b entry) int {
 	return a.first.Compare(b.first)
 }
 
-// together combines entries into one with the median location. The entries are sorted: first those without a location, then
+// together combines entries into one with the median location and the median of the plain values. The entries are sorted: first those without a location, then
 // by ascending location.
 func together(all []entry) entry {
 	e := all[len(all)-1]
@@ -343,6 +344,13 @@ func together(all []entry) entry {
 		if n%2 == 0 {
 			e.location = e.location/2 + located[n/2-1].location/2
 		}
+		const few = 32 // number of runs up to which no heap memory is needed
+		var space [few]float64
+		values := space[:0]
+		for _, one := range located {
+			values = append(values, one.plain)
+		}
+		e.plain = stat.Median(values)
 	}
 	return e
 }

@@ -88,7 +88,7 @@ func (h *historian) row(l *line, i int, m *mark) Row {
 	e := l.entries[i]
 	row := Row{
 		PointID: l.point, Point: l.of, Metric: l.metric, Unit: l.unit, Better: schema.Better(l.better), Scale: l.scale,
-		SessionID: h.sessions.text(e.session), Runs: int(e.runs), Location: l.scale.InUnit(e.location), GitCommit: h.commits.text(e.commit),
+		SessionID: h.sessions.text(e.session), Runs: int(e.runs), Location: e.plain, GitCommit: h.commits.text(e.commit),
 		FailedSessions: l.failed,
 	}
 	row.StartedAt = e.time()
@@ -157,7 +157,7 @@ func sessionFields() []answer.Field[Row] {
 		text("session_id", "id of the session", func(r *Row) string { return r.SessionID }),
 		answer.NewField("started_at", answer.TypeTime, "start of its first run", func(r *Row) any { return answer.Value(r.StartedAt) }),
 		answer.NewField("runs", answer.TypeInteger, "number of its ok runs that have the metric", func(r *Row) any { return int64(r.Runs) }),
-		inUnit(schema.UnitOfRow, real("location", "value of the session: the median of the locations of its ok runs, in the unit, as in compare (base). If scale is ratio, the locations are logarithms: it may lie below the plain median that bench and ls show", func(r *Row) *float64 { return &r.Location })),
+		inUnit(schema.UnitOfRow, real("location", "value of the session: the median of its ok runs' medians, in the unit, as bench, ls and compare show it. If scale is ratio, changes are found in the medians of logarithms", func(r *Row) *float64 { return &r.Location })),
 		text("git_commit", "commit that was measured", func(r *Row) string { return r.GitCommit }),
 	}
 }

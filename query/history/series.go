@@ -321,7 +321,7 @@ func (h *historian) outline() {
 		s := Series{First: rows, Sessions: len(l.entries), ByCommit: l.commits, Failed: l.failed}
 		for i := range h.requested(l) {
 			sessions[l.entries[i].session] = true
-			s.Locations = append(s.Locations, l.scale.InUnit(l.entries[i].location))
+			s.Locations = append(s.Locations, l.entries[i].plain)
 		}
 		for _, m := range h.rowsOf(l) {
 			switch {
@@ -405,7 +405,7 @@ func (l *line) levels(m *mark) (before, after float64) {
 func (l *line) level(low, high int) float64 {
 	values := make([]float64, 0, high-low)
 	for _, e := range l.entries[low:high] {
-		values = append(values, l.scale.InUnit(e.location))
+		values = append(values, e.plain)
 	}
 	return stat.Median(values)
 }
