@@ -3,7 +3,11 @@ package runner
 import (
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -205,6 +209,35 @@ func TestTelemetryOfSession(t *testing.T) {
 		_, read := run.Env.Missing["cpu_steal"] // a second is longer than this run
 		if valuetest.DeepEqual(t, read || run.Metric("cpu_steal") != nil, c.want, "read, or missing with a reason", run.Env.Missing); run.Env.Missing["telemetry"] != "" {
 			t.Errorf("telemetry %s: missing %v", c.telemetry, run.Env.Missing)
+		}
+	}
+}
+
+// TestTelemetryOfDriver: a run has the readings of a driver, and a driver that ends the process that reads leaves the run as it is.
+func TestTelemetryOfDriver(t *testing.T) {
+	valuetest.Program(t, "gcc")
+	for _, c := range []struct {
+		power, missing string
+	}{{"300000", ""}, {"300000 300000 die", "unsupported"}} {
+		dir := t.TempDir()
+		replay := filepath.Join(dir, "replay.txt")
+		valuetest.OK(t, os.WriteFile(replay, []byte("clock_sm 1980\nthrottle 4\ntemperature 50\npower_instant "+c.power+"\n"), 0o600))
+		valuetest.Run(t, exec.Command("gcc", "-shared", "-fPIC", "-DREPLAY="+strconv.Quote(replay), "-o", filepath.Join(dir, "libnvidia-ml.so.1"), "probe/testdata/fakenvml.c"))
+		t.Setenv("LD_LIBRARY_PATH", dir)
+		var run schema.Run
+		_, err := Run(t.Context(), parse(t, "command: [sleep, '0.1']\niterations: 3\nwarmup: 0\nrepeats: 1\ntelemetry: {hz: 50}\n"), Options{Locks: t.TempDir()},
+			func(r schema.Run) error { run = r; return r.Validate() })
+		valuetest.OK(t, err)
+		latency := run.Metric("latency")
+		if run.Status != schema.StatusOK || latency == nil || len(latency.Ticks) != 3 || run.Env.Missing["telemetry"] != c.missing {
+			t.Fatalf("power %s: %s %s, missing %v", c.power, run.Status, run.Error, run.Env.Missing)
+		}
+		if c.missing != "" {
+			valuetest.DeepEqual(t, run.Metric("power") == nil && latency.AtNS == nil && run.Env.Facts["gpu.watch"] == c.missing, true, "nothing was read", run.Env.Facts)
+			continue
+		}
+		if m := run.Metric("power"); m == nil || *m.Summary.P50 != 300000 || run.Env.Facts["throttle.power_cap"] != "100" || !slices.Contains(run.Warnings, probe.WarnThrottled) {
+			t.Errorf("power %+v, %v, %v", m, run.Env.Facts, run.Warnings)
 		}
 	}
 }

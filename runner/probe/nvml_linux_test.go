@@ -14,7 +14,7 @@ import (
 )
 
 // fakeDriver compiles the library of testdata.
-func fakeDriver(t *testing.T, flags ...string) string {
+func fakeDriver(t testing.TB, flags ...string) string {
 	t.Helper()
 	valuetest.Program(t, "gcc")
 	path := filepath.Join(t.TempDir(), "libfakenvml.so")
@@ -91,7 +91,7 @@ func TestDriverThatHangs(t *testing.T) {
 }
 
 // watcher watches through a library made for the test.
-func watcher(t *testing.T, flags ...string) *Watcher {
+func watcher(t testing.TB, flags ...string) *Watcher {
 	t.Helper()
 	w := &Watcher{root: tree(server)}
 	w.start(watchRole, fakeDriver(t, flags...))

@@ -342,7 +342,7 @@ func TestEnviron(t *testing.T) {
 }
 
 // run runs a tool in dir, apart from any configuration of this machine.
-func run(t *testing.T, dir, tool string, args ...string) string {
+func run(t testing.TB, dir, tool string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(tool, args...)
 	cmd.Dir = dir

@@ -1,9 +1,11 @@
 package probe
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // replayed watches through a library that replays a text, see testdata/fakenvml.c.
-func replayed(t *testing.T, text string, flags ...string) *Watcher {
+func replayed(t testing.TB, text string, flags ...string) *Watcher {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "replay.txt")
 	valuetest.OK(t, os.WriteFile(path, []byte(text), 0o600))
@@ -110,4 +112,34 @@ func TestTelemetryThatFails(t *testing.T) {
 	if w.Begin(100, nil); w.child != nil {
 		t.Error("a process that died is started again")
 	}
+}
+
+// BenchmarkTelemetryShare is the CPU time of the process that reads ten times a second, of one GPU, as a share of one core.
+func BenchmarkTelemetryShare(b *testing.B) {
+	w := replayed(b, steady)
+	const took = 5 * time.Second
+	var used time.Duration
+	for b.Loop() {
+		before := ranFor(b, w.child.cmd.Process.Pid)
+		w.Begin(10, []string{"gpu-0"})
+		time.Sleep(took)
+		if r := w.End(); len(seriesOf(r, "power")) < 2 {
+			b.Fatalf("%+v", r)
+		}
+		used += ranFor(b, w.child.cmd.Process.Pid) - before
+	}
+	b.ReportMetric(100*float64(used)/float64(took)/float64(b.N), "%")
+	b.ReportMetric(0, "ns/op") // it sleeps
+}
+
+// ranFor returns how long the threads of a process have run.
+func ranFor(b *testing.B, pid int) (total time.Duration) {
+	for _, file := range valuetest.Must(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))) {
+		text, _, _ := strings.Cut(string(valuetest.Must(os.ReadFile(file))), " ")
+		total += time.Duration(valuetest.Must(strconv.Atoi(text)))
+	}
+	if total == 0 {
+		b.Skip("the kernel does not count how long threads run")
+	}
+	return total
 }

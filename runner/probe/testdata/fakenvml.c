@@ -2,7 +2,7 @@
 // one of all, -DHANG never comes back, -DINIT=n fails with that code, -DLOST loses the second GPU, -DSTALL does not come
 // back from the second question about a clock, -DDIE ends there, -DBUSY=pid puts processes on the second GPU. -DREPLAY="file" replays
 // a text: a line has the name of a quantity and what its calls return, one after the other. The last word holds for all further calls: a number,
-// +number (that much more each time), - (not supported), lost (the GPU is lost), or hang (the call does not return). -DNO_ENERGY leaves out the
+// +number (that much more each time), - (not supported), lost (the GPU is lost), hang (the call does not return) or die (the process ends). -DNO_ENERGY leaves out the
 // energy counter, -DNO_FIELDS the instantaneous power. MIG-1 is an instance of the first GPU.
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +47,7 @@ static int replay(const char *quantity, void *device, unsigned long long *value)
 		fclose(f);
 		if (*word == '+') *value += strtoull(word + 1, NULL, 10) * (left + 2);
 		if (!strcmp(word, "hang")) sleep(600);
+		if (!strcmp(word, "die")) _exit(1);
 		return !strcmp(word, "-") ? NOT_SUPPORTED : !strcmp(word, "lost") ? GPU_IS_LOST : 0;
 	}
 	if (f) fclose(f);
