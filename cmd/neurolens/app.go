@@ -419,7 +419,7 @@ func (a *app) console(format string) progress.Console {
 
 // display returns the width, the clock and the stores for answers to people.
 func (a *app) display() views.Display {
-	return views.Display{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
+	return views.Display{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores, UTC: a.format == term.FormatMD}
 }
 
 // printer returns what writes results to standard output.

@@ -151,7 +151,7 @@ func past(ctx context.Context, db *query.DB, r *summary.Report) (sessions int, f
 		sessions = max(sessions, s.Sessions)
 	}
 	if sessions >= history.MinSessions {
-		found = views.History{H: &h, Req: req}.Outcome()
+		found = views.History{Reader: views.Display{UTC: true}, H: &h, Req: req}.Outcome()
 	}
 	return sessions, found, err
 }

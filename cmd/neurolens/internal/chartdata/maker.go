@@ -114,12 +114,12 @@ func quantity(v float64, unit, metric string) string {
 	return views.QuantityOf(v, unit, metric, "")
 }
 
-// when returns when something was, in local time.
+// when returns when something was, in UTC as on the axes: a chart is passed on.
 func (m Maker) when(t time.Time) string {
 	if t.IsZero() {
 		return "without a date"
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 // seconds returns the seconds since 1970.

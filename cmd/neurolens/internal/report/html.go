@@ -38,7 +38,7 @@ func (m Maker) htmlPage(d *Document, pictures Pictures) *Page {
 	s := &htmlWriter{Maker: m, d: d, names: namerOf(d.Points), against: columnsOf(d)}
 	s.page = &Page{
 		Title: "Benchmark report", Subtitle: d.selected(strings.TrimSpace, strings.TrimSpace), Tallies: s.tallies(), Basis: capital(d.basis()) + ".",
-		Made: fmt.Sprintf("Made %s by %s.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
+		Made: fmt.Sprintf("Made %s by %s; all dates are in UTC.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
 	}
 	if constants, _ := views.Axes(chartdata.SubjectsOf(d.Points), views.RunColumns); len(constants) > 0 {
 		s.page.Subtitle += " · " + strings.Join(constants, " · ")

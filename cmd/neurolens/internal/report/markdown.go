@@ -76,7 +76,7 @@ func (p markdownWriter) head() {
 		fmt.Fprintf(p.w, "- **%s:** %s\n", term.MarkdownText(lead), term.MarkdownText(rest))
 	}
 	fmt.Fprintln(p.w)
-	fmt.Fprintf(p.w, "%s · made %s by %s\n\n", d.selected(code, term.MarkdownText), d.MadeAt.Format("2006-01-02 15:04 UTC"), term.MarkdownText(d.MadeBy))
+	fmt.Fprintf(p.w, "%s · made %s by %s · all dates are in UTC\n\n", d.selected(code, term.MarkdownText), d.MadeAt.Format("2006-01-02 15:04 UTC"), term.MarkdownText(d.MadeBy))
 	p.line("%s.", d.basis())
 }
 

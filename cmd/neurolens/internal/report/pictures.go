@@ -357,7 +357,7 @@ func (a *pictureMaker) annotations(ctx context.Context) []Section {
 	t := &Table{
 		ID: "notes", Title: "Notes, tags and releases", Command: "neurolens ls session=KEY" + a.reader.OfStores(),
 		Text:    []string{"Notes and tags of sessions (neurolens note, neurolens tag), and releases (the tag release)."},
-		Columns: []Column{{Header: "session began"}, {Header: "runs", Right: true}, {Header: "what"}, {Header: "text"}},
+		Columns: []Column{{Header: "session began UTC"}, {Header: "runs", Right: true}, {Header: "what"}, {Header: "text"}},
 	}
 	for i := len(all) - 1; i >= 0 && len(t.Rows) < maxAnnotations; i-- {
 		s := &all[i]
@@ -366,7 +366,7 @@ func (a *pictureMaker) annotations(ctx context.Context) []Section {
 			text = s.Key + "=" + s.Text
 		}
 		t.Rows = append(t.Rows, Row{Key: s.SessionID, Cells: []Cell{
-			{Text: s.At.Local().Format("2006-01-02 15:04")}, {Text: term.Thousands(s.Runs)}, {Text: string(s.Kind)}, {Text: text},
+			{Text: s.At.UTC().Format("2006-01-02 15:04")}, {Text: term.Thousands(s.Runs)}, {Text: string(s.Kind)}, {Text: text},
 		}})
 	}
 	if n := len(all) - len(t.Rows); n > 0 {

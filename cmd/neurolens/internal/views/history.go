@@ -108,24 +108,16 @@ func (w History) discontinued() []string {
 	return []string{counted(w.H.Discontinued, "series") + " with an older last value, failing since"}
 }
 
-// since returns the bound that was asked for, in local time.
+// since returns the bound that was asked for.
 func (w History) since() string {
 	if w.Req.Since.IsZero() {
 		return ""
 	}
-	return " since " + w.Req.Since.Local().Format("2006-01-02 15:04")
+	return " since " + w.Reader.When(w.Req.Since)
 }
 
 // counted is count for what has no plural of its own.
 func counted(n int, noun string) string { return term.Thousands(n) + " " + noun }
-
-// began returns the day on which a session started, in local time.
-func began(started *time.Time) string {
-	if started == nil {
-		return term.Unknown
-	}
-	return started.Local().Format(time.DateOnly)
-}
 
 // How much a history shows.
 const (
@@ -141,7 +133,8 @@ var historyAxes = []string{"benchmark", "variant", "backend", "model", "batch_si
 // changedAt is a change of a series with its description.
 type changedAt struct {
 	history.Change
-	row *history.Row // nil: there is no change
+	row    *history.Row // nil: there is no change
+	reader Display
 }
 
 // verdict is empty where there is no change.
@@ -176,10 +169,10 @@ func direction(row *history.Row) string {
 
 // when returns the day of a change, or the two days that enclose it.
 func (c changedAt) when() string {
-	if after, by := began(c.After), began(c.By); c.Places > 1 && after != by {
+	if after, by := c.reader.Day(c.After), c.reader.Day(c.By); c.Places > 1 && after != by {
 		return after + ".." + by
 	}
-	return began(c.row.StartedAt)
+	return c.reader.Day(c.row.StartedAt)
 }
 
 // since returns when the first session of a new level, or of a slow change, started.
@@ -193,7 +186,7 @@ func (c changedAt) since() *time.Time {
 func (w History) changes(s history.Series) []changedAt {
 	var all []changedAt
 	for _, c := range s.Changes {
-		all = append(all, changedAt{c, &w.H.Rows[c.Row]})
+		all = append(all, changedAt{c, &w.H.Rows[c.Row], w.Reader})
 	}
 	return all
 }
@@ -201,12 +194,12 @@ func (w History) changes(s history.Series) []changedAt {
 // one returns the full form of a series: its line, and its changes.
 func (w History) one(s history.Series) term.View {
 	rows := w.H.Rows[s.First:s.End]
-	first := began(rows[0].StartedAt)
+	first := w.Reader.Day(rows[0].StartedAt)
 	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
 	v.Below = slices.Concat([]string{w.outcome(changes, s)}, slow(changes), between(changes), departures(w.H.Departures, false), w.spikes(s))
 	if s.Failed > 0 {
-		newest := began(rows[len(rows)-1].StartedAt)
+		newest := w.Reader.Day(rows[len(rows)-1].StartedAt)
 		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
 	}
 	if w.tooShort(s) {
@@ -263,7 +256,7 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 		if direction(last.row) != "" {
 			kind = "a slow change, "
 		}
-		inconclusive = fmt.Sprintf("; inconclusive %s since %s: %svisible, but may be chance", shiftText(last.row, last.row.Shift), began(last.since()), kind)
+		inconclusive = fmt.Sprintf("; inconclusive %s since %s: %svisible, but may be chance", shiftText(last.row, last.row.Shift), w.Reader.Day(last.since()), kind)
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
@@ -278,7 +271,7 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 func slow(changes []changedAt) (lines []string) {
 	for _, c := range changes {
 		if word := direction(c.row); word != "" && c.verdict() != judge.Inconclusive {
-			lines = append(lines, fmt.Sprintf("%s since %s, %s in %s", word, began(c.After), shiftText(c.row, c.row.Shift), term.Count(c.row.RampSessions, "session")))
+			lines = append(lines, fmt.Sprintf("%s since %s, %s in %s", word, c.reader.Day(c.After), shiftText(c.row, c.row.Shift), term.Count(c.row.RampSessions, "session")))
 		}
 	}
 	return lines
@@ -300,7 +293,7 @@ func (w History) spikes(s history.Series) []string {
 	var all []string
 	for _, i := range s.Spikes[:min(len(s.Spikes), spikesShown)] {
 		row := w.H.Rows[i]
-		all = append(all, began(row.StartedAt)+" ("+shiftText(&row, row.Shift)+")")
+		all = append(all, w.Reader.Day(row.StartedAt)+" ("+shiftText(&row, row.Shift)+")")
 	}
 	text := term.Count(len(s.Spikes), w.noun()) + " far off the level (spikes, not changes): " + strings.Join(all, ", ")
 	if len(s.Spikes) > spikesShown {
@@ -549,7 +542,7 @@ func (w History) outcomeOfAll(series []history.Series, names []string) []string 
 	if regressed > 1 {
 		since = "; the worst since "
 	}
-	text := fmt.Sprintf("%s of %s regressed%s%s: %s, %s", term.Thousands(regressed), counted(len(series), "series"), since, began(worst.since()), term.Short(name), worst.fromTo())
+	text := fmt.Sprintf("%s of %s regressed%s%s: %s, %s", term.Thousands(regressed), counted(len(series), "series"), since, w.Reader.Day(worst.since()), term.Short(name), worst.fromTo())
 	if failing > 0 {
 		text += fmt.Sprintf("; %s failing", term.Thousands(failing))
 	}

@@ -165,8 +165,22 @@ func (r Display) When(v any) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// Offset returns the offset of local time from UTC for the header of times: UTC, or UTC+02:00.
+// Day returns the day of a time, in the zone of When.
+func (r Display) Day(t *time.Time) string {
+	switch {
+	case t == nil:
+		return term.Unknown
+	case r.UTC:
+		return t.UTC().Format(time.DateOnly)
+	}
+	return t.Local().Format(time.DateOnly)
+}
+
+// Offset returns the zone of When for the header of times: UTC, or UTC+02:00.
 func (r Display) Offset() string {
+	if r.UTC {
+		return "UTC"
+	}
 	return strings.TrimSuffix("UTC"+r.Now.Local().Format("-07:00"), "+00:00")
 }
 

@@ -53,14 +53,16 @@ func TestSignedQuantity(t *testing.T) {
 	}
 }
 
-// TestOffset: a header says what its times are offset from, also where the offset is zero.
+// TestOffset: a header says what its times are offset from, also where the offset is zero. A reader elsewhere gets UTC.
 func TestOffset(t *testing.T) {
 	for zone, want := range map[int]string{0: "UTC", 2 * 3600: "UTC+02:00", -9000: "UTC-02:30"} {
 		local := time.Local
 		time.Local = time.FixedZone("", zone)
-		got := Display{Now: time.Unix(0, 0)}.Offset()
-		if time.Local = local; got != want {
-			t.Errorf("%d s: %s, want %s", zone, got, want)
+		here, elsewhere, evening := Display{Now: time.Unix(0, 0)}, Display{Now: time.Unix(0, 0), UTC: true}, time.Date(2026, 10, 7, 23, 0, 0, 0, time.UTC)
+		got, day := here.Offset(), here.Day(&evening)
+		utc, utcDay := elsewhere.Offset(), elsewhere.Day(&evening)
+		if time.Local = local; got != want || utc != "UTC" || utcDay != "2026-10-07" || (day == utcDay) != (zone <= 0) {
+			t.Errorf("%d s: %s, want %s, and %s; %s and %s", zone, got, want, utc, day, utcDay)
 		}
 	}
 }
