@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -225,4 +226,44 @@ warmup: 0
 		}
 	}
 	valuetest.Equal(t, seen, 2)
+}
+
+// TestAxesOfReportEqualCommands: each cell of the heat maps of a page, and each mark of its lines, is the median that ls has of the point, and
+// its text is what ls --pivot prints.
+func TestAxesOfReportEqualCommands(t *testing.T) {
+	t.Parallel()
+	dir := picturesStore(t)
+	medians := map[string]float64{} // of ls, by the id that a mark has
+	for _, row := range records(t, dir, "ls", "--by", "point_id", "session=last") {
+		medians[row["point_id"].(string)[:8]] = row["median"].(float64)
+	}
+	page := programtest.Output(t, dir, "report", "--html", "-")
+	_, section, found := strings.Cut(page, `<section id="axes"`)
+	section, _, _ = strings.Cut(section, "</section>")
+	if !found {
+		t.Fatal("the page has no charts over its axes")
+	}
+	cells, marks := map[string]bool{}, map[string]bool{}
+	for _, k := range drawnIn(t, "<section"+section+"</section>") {
+		v, of := k.y, marks
+		if k.value != nil {
+			v, of = k.value, cells
+		}
+		if k.point == "" || v == nil {
+			continue
+		}
+		if of[k.point[:8]] = true; !same(*v, medians[k.point[:8]]) {
+			t.Errorf("%s is drawn at %v, ls has %v", k.point, *v, medians[k.point[:8]])
+		}
+	}
+	if len(medians) != 4 || len(cells) != 4 || len(marks) != 4 {
+		t.Errorf("of %d points, %d are in heat maps and %d in lines", len(medians), len(cells), len(marks))
+	}
+	for _, row := range records(t, dir, "ls", "--pivot", "bs", "session=last") {
+		for _, column := range []string{"batch_size=1", "batch_size=2"} {
+			if value, is := row[column].(float64); is && !strings.Contains(section, schema.ForPeople(value, "ns")) {
+				t.Errorf("the charts do not say %s", schema.ForPeople(value, "ns"))
+			}
+		}
+	}
 }
