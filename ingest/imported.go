@@ -28,6 +28,7 @@ type Imported struct {
 	byBits  []schema.ULID   // ids of all files, by the bytes after their time
 	ordered bool
 	starts  map[[2]string]map[string][]time.Time // by path and change of a file, and commit of a run; nil until they are asked for
+	on      map[string][]string                  // machines, by the path of a file; nil with starts
 }
 
 // Imported prepares lookups of imported runs in the store.
@@ -139,12 +140,25 @@ func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) 
 // Starts returns the starts of the runs of a file to which the user gave one, by the commits of the runs. path and changed are the
 // values of schema.FactPath and schema.FactChanged.
 func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) {
+	err := i.readFiles()
+	return i.starts[[2]string{path, changed}], err
+}
+
+// Machines returns the machines of the runs of a file. path is the value of schema.FactPath.
+func (i *Imported) Machines(path string) ([]string, error) {
+	err := i.readFiles()
+	return i.on[path], err
+}
+
+// readFiles reads starts and on, once.
+func (i *Imported) readFiles() error {
 	if i.starts != nil {
-		return i.starts[[2]string{path, changed}], nil
+		return nil
 	}
 	if err := i.list(); err != nil {
-		return nil, err
+		return err
 	}
+	on := map[string][]string{}
 	starts := map[[2]string]map[string][]time.Time{}
 	for _, sealed := range i.sealed {
 		foreign := false // most files have no run of another tool, which shows early
@@ -155,11 +169,15 @@ func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) 
 			return nil
 		})
 		if err == nil && foreign {
-			err = runfile.EachRow(i.files, sealed, []string{factsColumn, startColumn, commitColumn}, func(row []any) error {
+			err = runfile.EachRow(i.files, sealed, []string{factsColumn, startColumn, commitColumn, machineColumn}, func(row []any) error {
 				facts, _ := row[factsPlace].(map[string]string)
+				path, machine := facts[schema.FactPath], ""
+				if machine, _ = row[machinePlace].(string); machine != "" && path != "" && !slices.Contains(on[path], machine) {
+					on[path] = append(on[path], machine)
+				}
 				at, _ := row[startPlace].(time.Time)
 				commit, _ := row[commitPlace].(string)
-				file := [2]string{facts[schema.FactPath], facts[schema.FactChanged]}
+				file := [2]string{path, facts[schema.FactChanged]}
 				if file[1] == "" {
 					return nil
 				}
@@ -173,11 +191,11 @@ func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) 
 			})
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	i.starts = starts
-	return starts[[2]string{path, changed}], nil
+	i.starts, i.on = starts, on
+	return nil
 }
 
 // maxNamed is the number of rows of a file up to which Paths looks for runs in it: the paths of all its rows are read.
@@ -277,6 +295,7 @@ const (
 	factsColumn   = "env"
 	startColumn   = "started_at"
 	commitColumn  = "git_commit"
+	machineColumn = "machine"
 )
 
 var (
@@ -286,4 +305,5 @@ var (
 	factsPlace   = schema.Runs.Place(factsColumn)
 	startPlace   = schema.Runs.Place(startColumn)
 	commitPlace  = schema.Runs.Place(commitColumn)
+	machinePlace = schema.Runs.Place(machineColumn)
 )

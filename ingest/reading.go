@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -63,6 +65,9 @@ func (r *Reading) Into(ctx context.Context, store *Store) (Appended, error) {
 	if err = r.nameKnown(looked); err != nil {
 		return done, err
 	}
+	if err = r.forgetRemoved(store); err != nil {
+		return done, err
+	}
 	all, err := r.replacements(looked)
 	if err != nil {
 		return done, err
@@ -98,6 +103,23 @@ func (r *Reading) nameKnown(store *Imported) error {
 		if one := &r.Reports[i]; one.KnownName == "" {
 			one.KnownName = paths[one.KnownRun]
 		}
+	}
+	return nil
+}
+
+// forgetRemoved leaves removed runs out of OnMachines of the reports.
+func (r *Reading) forgetRemoved(store *Store) error {
+	if !slices.ContainsFunc(r.Reports, func(one FileReport) bool { return len(one.OnMachines) > 0 }) {
+		return nil
+	}
+	said, err := store.annotations()
+	if err != nil {
+		return fmt.Errorf("reading which runs of store %s are removed: %w", store.dir, err)
+	}
+	for i := range r.Reports {
+		maps.DeleteFunc(r.Reports[i].OnMachines, func(_ string, ids []string) bool {
+			return !slices.ContainsFunc(ids, func(id string) bool { return !said.Removed[id] })
+		})
 	}
 	return nil
 }

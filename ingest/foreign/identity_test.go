@@ -29,6 +29,15 @@ func (s runsOf) Starts(path, changed string) (map[string][]time.Time, error) {
 	return all, nil
 }
 
+func (s runsOf) Machines(path string) (all []string, err error) {
+	for _, r := range s {
+		if r.Env.Facts[schema.FactPath] == path && r.Env.Machine != "" && !slices.Contains(all, r.Env.Machine) {
+			all = append(all, r.Env.Machine)
+		}
+	}
+	return all, nil
+}
+
 func (s runsOf) Run(id schema.ULID) (ImportedRun, error) {
 	r := s[id]
 	return ImportedRun{r.SessionID, r.PointID, int64(len(r.Metrics[0].Ticks)), r.Env.Facts[schema.FactPath]}, nil

@@ -15,6 +15,8 @@ type ImportedRuns interface {
 	After(before [halfBits]byte) ([]schema.ULID, error)
 	// Starts gives the starts of the runs that have these values of schema.FactPath and schema.FactChanged, by the commits of the runs.
 	Starts(path, changed string) (map[string][]time.Time, error)
+	// Machines returns the machines of the runs that have this value of schema.FactPath.
+	Machines(path string) ([]string, error)
 	// Run describes a stored run.
 	Run(id schema.ULID) (ImportedRun, error)
 }

@@ -23,7 +23,7 @@ func NewReader(added Added, store ImportedRuns) *Reader { return &Reader{added, 
 // means that looking up stored runs failed.
 func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) (Report, error) {
 	added := r.added
-	stored, err := r.former(in, format, &added)
+	stored, on, err := r.former(in, format, &added)
 	if err != nil {
 		return Report{Name: in.Name, Format: format.Name}, err
 	}
@@ -33,6 +33,9 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 	})
 	if o.held != nil {
 		yield(*o.held)
+	}
+	if o.Report.Runs > o.Report.Known {
+		o.Report.OnMachines = on
 	}
 	if part := o.identity.part; part != (schema.ULID{}) {
 		o.Note(fmt.Sprintf("a record that was cut off in an earlier import is complete now; remove the old one with neurolens rm %s", part), 1)
@@ -44,11 +47,12 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) 
 // without a start, and the runs to which the user gave a start in an earlier import. The latter count only if the file was not changed
 // since: a changed file is another measurement, even if its content is equal. If the user gives a machine, the same runs without one count
 // too, and the only start of an earlier import becomes the one in added. former reads the file once for each start and machine, up to
-// the first record that is not stored. It finds nothing for a pipe, which cannot be read twice.
-func (r *Reader) former(in *Input, format *Format, added *Added) (map[int][]former, error) {
-	found := map[int][]former{}
+// the first record that is not stored. It finds nothing for a pipe, which cannot be read twice. The same runs on other machines stay; on
+// has their ids by machine.
+func (r *Reader) former(in *Input, format *Format, added *Added) (found map[int][]former, on map[string][]string, err error) {
+	found, on = map[int][]former{}, map[string][]string{}
 	if r.known.store == nil || !in.canBeReadAgain() {
-		return found, nil
+		return found, on, nil
 	}
 	var starts []Start
 	machines := []string{added.Machine}
@@ -61,7 +65,7 @@ func (r *Reader) former(in *Input, format *Format, added *Added) (map[int][]form
 	if changed := in.changed(); changed != "" {
 		given, err := r.known.store.Starts(in.Given, changed)
 		if err != nil {
-			return nil, &StoreError{wrapLookup(err)}
+			return nil, nil, &StoreError{wrapLookup(err)}
 		}
 		before := startsGiven(given)
 		if starts = append(starts, before...); added.Start == nil && added.Machine != "" && len(before) == 1 {
@@ -74,11 +78,36 @@ func (r *Reader) former(in *Input, format *Format, added *Added) (map[int][]form
 	for _, start := range starts {
 		for _, machine := range machines {
 			if err := r.look(in, format, start, machine, found); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
-	return found, nil
+	if added.Machine == "" {
+		return found, on, nil
+	}
+	others, err := r.known.store.Machines(in.Given)
+	if err != nil {
+		return nil, nil, &StoreError{wrapLookup(err)}
+	}
+	for _, machine := range others {
+		same := map[int][]former{}
+		for _, start := range starts {
+			if machine == added.Machine {
+				continue
+			}
+			if err := r.look(in, format, start, machine, same); err != nil {
+				return nil, nil, err
+			}
+		}
+		for record, runs := range same {
+			for _, one := range runs {
+				if !slices.ContainsFunc(found[record], func(own former) bool { return own.id == one.id }) { // the record names its machine
+					on[machine] = append(on[machine], one.id)
+				}
+			}
+		}
+	}
+	return found, on, nil
 }
 
 // startsGiven returns the starts that the user gave a file in earlier imports. stored are the starts of its runs, by their commits. A start

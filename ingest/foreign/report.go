@@ -22,16 +22,19 @@ type Report struct {
 	// KnownRun is the last of the known runs. KnownName is the file with it, if it was read before this one; else the store has it.
 	KnownRun  schema.ULID
 	KnownName string
-	Undated   int            // new runs that cannot be ordered by time: neither they nor their session have a start
-	Replaced  []Replacement  // stored runs that the file has now with a start or a machine
-	NoParams  bool           // FromPath does not match the path
-	Sessions  int            // number of sessions
-	RunsOf    map[string]int // number of runs by session; the session is empty if unknown
-	Samples   int64
-	Tags      map[[2]string][]string // stored runs by the tags, a key and a value, that they got after they were stored
-	LeftOut   map[string]int         // number of items that were left out, by reason, such as calibration runs
-	Names     map[string][]string    // first names of these items, if they have names, by reason
-	Notes     map[string]int         // number of runs with missing or changed values, by note
+	Undated   int           // new runs that cannot be ordered by time: neither they nor their session have a start
+	Replaced  []Replacement // stored runs that the file has now with a start or a machine
+	// OnMachines has the ids of stored runs, by their machines, that differ from new runs of the file only in the machine, which the user
+	// named for both.
+	OnMachines map[string][]string
+	NoParams   bool           // FromPath does not match the path
+	Sessions   int            // number of sessions
+	RunsOf     map[string]int // number of runs by session; the session is empty if unknown
+	Samples    int64
+	Tags       map[[2]string][]string // stored runs by the tags, a key and a value, that they got after they were stored
+	LeftOut    map[string]int         // number of items that were left out, by reason, such as calibration runs
+	Names      map[string][]string    // first names of these items, if they have names, by reason
+	Notes      map[string]int         // number of runs with missing or changed values, by note
 	// Elsewhere has the files that contain the records left out for that reason, by their paths in the folder of the file.
 	Elsewhere []string
 	Refused   int       // records that cannot be understood

@@ -36,6 +36,15 @@ func (s stored) Starts(path, changed string) (map[string][]time.Time, error) {
 	return all, nil
 }
 
+func (s stored) Machines(path string) (all []string, err error) {
+	for _, r := range s {
+		if r.Env.Facts[schema.FactPath] == path && r.Env.Machine != "" && !slices.Contains(all, r.Env.Machine) {
+			all = append(all, r.Env.Machine)
+		}
+	}
+	return all, nil
+}
+
 func (s stored) Run(id schema.ULID) (foreign.ImportedRun, error) {
 	r := s[id]
 	found := foreign.ImportedRun{Session: r.SessionID, Point: r.PointID, Path: r.Env.Facts[schema.FactPath]}

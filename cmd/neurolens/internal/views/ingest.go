@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -471,6 +473,9 @@ func (r IngestReport) Times() (lines []string) {
 	if known > 0 {
 		lines = append(lines, fmt.Sprintf("%s stored under another name: %s; --at keeps equal files of different times apart", term.Count(known, "file")+" already", term.OneLine(example)))
 	}
+	if line := r.onOtherMachines(); line != "" {
+		lines = append(lines, line)
+	}
 	if r.Replaced > 0 {
 		lines = append(lines, term.Count(r.Replaced, "run")+" replaced: the same runs are stored with their start time and machine now")
 	}
@@ -479,6 +484,23 @@ func (r IngestReport) Times() (lines []string) {
 			term.Count(runs, "run"), term.Count(files, "file")))
 	}
 	return lines
+}
+
+// onOtherMachines says that files were imported before with another machine, and how to remove those runs; empty if none was.
+func (r IngestReport) onOtherMachines() string {
+	files, text := 0, ""
+	for _, one := range r.Files {
+		for _, machine := range slices.Sorted(maps.Keys(one.OnMachines)) {
+			if files++; files == 1 {
+				selection := "machine=" + filter.QuoteWord(machine) + " env." + schema.FactPath + "=" + filter.QuoteWord(one.Path)
+				text = fmt.Sprintf("the runs of %s are stored with machine %s too; neurolens rm %s removes those", one.Name, machine, term.ShellWord(selection))
+			}
+		}
+	}
+	if files > 1 {
+		text += fmt.Sprintf("; so are those of %s", term.Count(files-1, "other file"))
+	}
+	return term.OneLine(text)
 }
 
 // otherName returns the name under which the whole content of a file is already stored; empty if there is no other.
