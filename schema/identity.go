@@ -63,6 +63,9 @@ func AxisSpellings(column string) []string {
 	return names
 }
 
+// BenchmarkOfCommands is the benchmark of programs, functions and models that were named on a command line. These are its variants.
+const BenchmarkOfCommands = "commands"
+
 // PointID identifies what a run measures: the hex of the first 16 bytes of SHA-256 over "v1" and the sorted (key,
 // canonical text) pairs of benchmark, variant, backend, model, precision, batch_size, seq_len and the parameters, whose
 // keys have the prefix "param.". Every text is preceded by its length in bytes, as a 64-bit big-endian number. Absent

@@ -21,6 +21,7 @@ import (
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -36,7 +37,7 @@ type line struct {
 }
 
 // suite is the label and the benchmark of programs. They are variants of one benchmark, so that any two of them can be compared.
-const suite = "commands"
+const suite = schema.BenchmarkOfCommands
 
 // document is the file that represents a line, with its keys in their usual order.
 type document struct {

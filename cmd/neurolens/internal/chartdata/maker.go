@@ -89,6 +89,9 @@ func named(all []views.Subject, columns []string) (common string, names []string
 		return "", nil
 	}
 	constants, varying := views.Axes(all, columns)
+	if at := slices.IndexFunc(varying, func(x views.Axis) bool { return x.Name == "variant" }); at >= 0 && len(constants) > 0 && constants[0] == schema.BenchmarkOfCommands {
+		constants[0] = listed(varying[at].Values)
+	}
 	names = views.PointNames(varying, len(all))
 	common = plain(strings.Join(constants, " · "))
 	names = plainAll(names)
@@ -98,6 +101,22 @@ func named(all []views.Subject, columns []string) (common string, names []string
 		}
 	}
 	return common, names
+}
+
+// listed returns different values for a title, the first ones by name.
+func listed(values []string) string {
+	const most, width = 3, 30
+	var different []string
+	for _, v := range values {
+		if !slices.Contains(different, v) {
+			different = append(different, v)
+		}
+	}
+	text := strings.Join(term.Texts(different[:min(len(different), most)], func(v string) string { return term.Cut(term.OneLine(v), width) }), ", ")
+	if more := len(different) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // plain returns a name that marks may have: one line, not too long.
