@@ -119,7 +119,7 @@ func TestGuideExample(t *testing.T) {
 // Every sweep of the repository can be read, and its points are what FORMAT.md calls points.
 func TestFixtures(t *testing.T) {
 	files := valuetest.Must(os.ReadDir(fixtures))
-	want := map[string]int{"000-neurolens": 12, "aa": 30, "quickstart": 32, "command": 4, "control": 9, "operations": 40, "neurolens": 4}
+	want := map[string]int{"000-neurolens": 12, "aa": 30, "quickstart": 32, "command": 4, "control": 9, "operations": 40, "neurolens": 4, "telemetry": 2}
 	for _, file := range files {
 		s, err := readFixture(file.Name())
 		if err != nil {
