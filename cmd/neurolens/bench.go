@@ -782,7 +782,7 @@ func bestSetting(ctx context.Context, db *query.DB, s progress.Summary, points [
 		return nil, err
 	}
 	if command != "" && format != term.FormatMD { // its readers have no store
-		guess += "; " + command + " shows another axis"
+		guess += " Another axis: " + command
 	}
 	return []string{best, guess}, nil
 }

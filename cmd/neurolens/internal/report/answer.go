@@ -40,7 +40,7 @@ func (m Maker) answers(d *Document) []Answer {
 		names.axes["benchmark"], names.axes["variant"] = true, true
 	}
 	all, series := m.trendAnswers(d, names)
-	var guesses []Answer // about one session: what is known of others stands first
+	var guesses []Answer // about one session: what its history found stands first
 	for i := range d.Comparisons {
 		switch c := &d.Comparisons[i]; {
 		case c.Axis == "side":
@@ -48,17 +48,21 @@ func (m Maker) answers(d *Document) []Answer {
 		case c.From == summary.FromGuess:
 			text, command := m.guess(d, c)
 			if command != "" {
-				text += "; " + command + " shows another axis"
+				text += " Another axis:"
 			}
-			guesses = append(m.bestAnswers(d, c, names), Answer{Text: text + "."})
+			guesses = append(m.bestAnswers(d, c, names), Answer{Text: text, Command: command})
 		default:
 			all = append(all, m.bestAnswers(d, c, names)...)
 		}
 	}
 	all = append(all, series...)
 	if len(all) == 0 {
-		all = append(m.oneOfSessions(d), guesses...)
-		if len(all) == 0 || len(guesses) == 0 && d.Counts.Points > 1 {
+		switch all = m.oneOfSessions(d); {
+		case len(guesses) > 0 && m.Past != "":
+			all = append(all, guesses...)
+		case len(guesses) > 0:
+			all = append(guesses, all...)
+		case len(all) == 0 || d.Counts.Points > 1:
 			all = append(all, m.nothingCompared(d))
 		}
 	}
@@ -370,7 +374,8 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	return []Answer{{text, verdict, command}}
 }
 
-// ahead says which value is most often ahead of the others where there is no verdict; empty if all are level or none has a speed-up.
+// ahead says which value is most often ahead of the others if too few runs are all that a verdict lacks; empty if all are level or none has
+// a speed-up.
 func ahead(c *summary.Comparison, direction chart.Better) string {
 	most, level := "", false
 	for _, value := range slices.Sorted(maps.Keys(c.Wins)) {
@@ -381,7 +386,7 @@ func ahead(c *summary.Comparison, direction chart.Better) string {
 			level = true
 		}
 	}
-	if most == "" || level {
+	if few := c.Reasons[string(judge.FewRuns)]; most == "" || level || len(c.Reasons) != 1 || few == 0 {
 		return ""
 	}
 	text := fmt.Sprintf(" By estimate %s is ahead", settingName(c, most))
@@ -402,7 +407,7 @@ func ahead(c *summary.Comparison, direction chart.Better) string {
 
 // guess says that nobody named the baseline of a comparison, and command shows another axis; empty if there is none.
 func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) {
-	text = fmt.Sprintf("Nobody named a baseline: %s=%s is a guess", c.Axis, term.Short(c.Baseline))
+	text = fmt.Sprintf("Nobody named a baseline: %s=%s is a guess.", c.Axis, term.Short(c.Baseline))
 	_, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns)
 	for _, x := range varying {
 		if x.Name != c.Axis && x.Name != "benchmark" {
@@ -412,8 +417,8 @@ func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) 
 	return text, ""
 }
 
-// Best returns which value of an axis that nobody named is best among the points of a selection, as a report says it, and that the axis is
-// a guess. command shows another axis; empty if there is none. The texts are empty if nothing can be compared.
+// Best returns which value of an axis that nobody named is best among the points of a selection, as a report says it, and guess and command
+// as the method guess does. All are empty if nothing can be compared.
 func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query.Contrast) (best, guess, command string, err error) {
 	r, err := summary.Contest(ctx, db, selection, c)
 	if err != nil || len(r.Comparisons) == 0 {

@@ -155,6 +155,11 @@ func TestAnswerOfSweep(t *testing.T) {
 	if got := texts(r); got[0] != "No precision is called best: there is no verdict at all 2 points (too few runs). By estimate precision=fp16 is ahead at 2 of 3 points, −50.0 % in the geometric mean." {
 		t.Error(got)
 	}
+	c.Reasons["noise"] = 1
+	if got := texts(r); strings.Contains(got[0], "ahead") {
+		t.Errorf("with noise: %s", got[0])
+	}
+	delete(c.Reasons, "noise")
 	c.Wins["fp16"] = 1
 	if got := texts(r); strings.Contains(got[0], "ahead") {
 		t.Errorf("two that are level: %s", got[0])
@@ -165,15 +170,25 @@ func TestAnswerOfSweep(t *testing.T) {
 	}
 }
 
-// TestAnswerOfGuess: a sentence about an axis that nobody named says so, and how to see another one. What other sessions say stands first.
+// TestAnswerOfGuess: a sentence about an axis that nobody named says so, and how to see another one. What the history found stands
+// before it.
 func TestAnswerOfGuess(t *testing.T) {
 	r := many(8)
 	r.Comparisons[0].From, r.Comparisons[0].Equal, r.Selection.Sessions = summary.FromGuess, 2, 1
 	m := maker()
 	m.Others, m.Sessions = true, 3
 	got := m.Document(r).Answer
-	if len(got) != 3 || !strings.HasPrefix(got[0].Text, "Not compared with other sessions: 3 ") || !strings.HasPrefix(got[1].Text, "No precision is best") ||
-		got[2].Text != "Nobody named a baseline: precision=fp32 is a guess; neurolens ls --pivot model session=last --store 'my store' shows another axis." {
+	if len(got) != 3 || !strings.HasPrefix(got[0].Text, "No precision is best") || got[1].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
+		got[1].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[2].Text, "Not compared with other sessions: 3 ") {
+		t.Errorf("%+v", got)
+	}
+	var md bytes.Buffer
+	ok(t, m.Document(r).markdown(&md))
+	if !strings.Contains(md.String(), "is a guess. Another axis: `neurolens ls --pivot model session=last ") {
+		t.Error(md.String())
+	}
+	m.Past = "1 of 2 series regressed"
+	if got := m.Document(r).Answer; !strings.HasPrefix(got[0].Text, "Over the 3 sessions with these points: 1 of 2 ") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -68,12 +68,14 @@ func (p markdownWriter) head() {
 	d := p.d
 	p.title(1, "Benchmark report")
 	for _, a := range d.Answer {
-		lead, rest, found := strings.Cut(a.Text, ": ")
-		if !found {
-			fmt.Fprintf(p.w, "- %s\n", term.MarkdownText(a.Text))
-			continue
+		text := term.MarkdownText(a.Text)
+		if lead, rest, found := strings.Cut(a.Text, ": "); found {
+			text = "**" + term.MarkdownText(lead) + ":** " + term.MarkdownText(rest)
 		}
-		fmt.Fprintf(p.w, "- **%s:** %s\n", term.MarkdownText(lead), term.MarkdownText(rest))
+		if strings.HasSuffix(a.Text, ":") {
+			text += " " + code(a.Command)
+		}
+		fmt.Fprintf(p.w, "- %s\n", text)
 	}
 	fmt.Fprintln(p.w)
 	fmt.Fprintf(p.w, "%s · made %s by %s · all dates are in UTC\n\n", d.selected(code, term.MarkdownText), d.MadeAt.Format("2006-01-02 15:04 UTC"), term.MarkdownText(d.MadeBy))
