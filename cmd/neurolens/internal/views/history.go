@@ -113,7 +113,10 @@ func (w History) since() string {
 	if w.Req.Since.IsZero() {
 		return ""
 	}
-	return " since " + w.Reader.When(w.Req.Since)
+	if w.Reader.UTC {
+		return " since " + w.Reader.When(w.Req.Since)
+	}
+	return " since " + w.Req.Since.Local().Format("2006-01-02 15:04")
 }
 
 // counted is count for what has no plural of its own.
