@@ -64,44 +64,14 @@ func withMore(run schema.Run, random *rand.Rand) schema.Run {
 		m.Summary = stat.Summarize(values)
 		run.Metrics = append(run.Metrics, m)
 	}
-	addReadings(&run, random)
 	random.Shuffle(len(run.Metrics), func(i, j int) { run.Metrics[i], run.Metrics[j] = run.Metrics[j], run.Metrics[i] })
-	facts := map[string]string{
-		"energy.method": "counter", "energy.window_ns": fmt.Sprint(random.Int64N(1e10)), "throttle.power_cap": fmt.Sprint(random.IntN(100)), "telemetry.device": "GPU-0",
-		"runner.check": `["accuracy >= 0"]`, "runner.derived": `{"training_time":"cpu_user"}`, "runner.metrics": `{"accuracy":{}}`,
-	}
+	facts := map[string]string{"runner.check": `["accuracy >= 0"]`, "runner.derived": `{"training_time":"cpu_user"}`, "runner.metrics": `{"accuracy":{}}`}
 	for key, value := range run.Env.Facts {
 		facts[key] = value
 	}
 	run.Env.Facts = facts
 	run.Artifacts = []schema.Artifact{{Kind: schema.ArtifactFile, Path: fmt.Sprint(random.IntN(9)), Bytes: new(random.Int64N(1 << 30))}}
 	return run
-}
-
-// addReadings adds what telemetry stores: series with times, the energy of an iteration, and the times of latencies. It leaves out
-// clock_sm, which comparisons show beside a latency.
-func addReadings(run *schema.Run, random *rand.Rand) {
-	for name, unit := range map[string]string{
-		"clock_memory": "MHz", "gpu_utilization": "ratio", "throttle": "", "power.1": "mW", "cpu_pressure": "ratio", "cpu_steal": "ratio",
-	} {
-		m := schema.Metric{Name: name, Unit: unit, Level: schema.LevelInterval, Tick: 1}
-		for i := range int64(1 + random.IntN(20)) {
-			m.Ticks, m.AtNS = append(m.Ticks, random.Int64N(100)), append(m.AtNS, i*1e8)
-		}
-		m.Summary = stat.Summarize(m.Values())
-		run.Metrics = append(run.Metrics, m)
-	}
-	energy := querytest.RealMetric("cpu_energy", "mJ", random.Float64())
-	energy.Level, energy.IterationsPerSample = schema.LevelMean, []int64{100}
-	run.Metrics = append(run.Metrics, energy)
-	for i := range run.Metrics {
-		if m := &run.Metrics[i]; m.Name == schema.PrimaryMetric {
-			m.AtNS = make([]int64, len(m.Values()))
-			for k := range m.AtNS {
-				m.AtNS[k] = int64(k) * 1e6
-			}
-		}
-	}
 }
 
 // latencies returns all numbers of answers that are latencies.
