@@ -98,6 +98,9 @@ func addTelemetry(o *task.Outcome, r probe.Readings, t *sweep.Telemetry) map[str
 		for i := range r.Devices {
 			x.addDeviceEnergy(suffixOf(i))
 		}
+		if len(r.Devices) == 0 { // no GPU is measured
+			x.miss(metricEnergy, "absent")
+		}
 	}
 	timeLatency(o, w)
 	return facts

@@ -186,6 +186,12 @@ func TestTelemetryMissing(t *testing.T) {
 		t.Errorf("a run that failed before: missing %v", o.Missing)
 	}
 	o = watched()
+	r := readings()
+	r.Devices = nil
+	if measured(&o, r); o.Missing["energy"] != "absent" {
+		t.Errorf("no GPU: missing %v", o.Missing)
+	}
+	o = watched()
 	addTelemetry(&o, readings(trace("energy", 1, func(tenth int64) int64 { return tenth })), &sweep.Telemetry{Hz: 10})
 	if len(o.Metrics) != 1 || len(o.Missing) != 0 {
 		t.Errorf("energy that nobody asked for: %v, missing %v", o.Metrics, o.Missing)
