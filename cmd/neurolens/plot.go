@@ -61,7 +61,7 @@ there are more values, some are combined, and a note below the chart says how.`,
 }
 
 // kinds are all kinds of charts.
-var kinds = []func(*app) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto, operators}
+var kinds = []func(*app) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto, operators, telemetry}
 
 // chartCommand makes the command of a kind, with the flags that all have. draw draws.
 func (a *app) chartCommand(kind chart.Kind, cmd *cobra.Command, draw func(d *drawing, cmd *cobra.Command, args []string) error) *cobra.Command {
@@ -422,6 +422,39 @@ come from bench --profile and from ingest.`,
 				return err
 			}
 			return d.write(d.maker().Operators(profiles))
+		})
+	})
+}
+
+// telemetry is plot telemetry.
+func telemetry(a *app) *cobra.Command {
+	return a.chartCommand(chart.Telemetry, &cobra.Command{
+		Use:   "telemetry [RUN]",
+		Short: "Draw clocks, power and so on over the time of a run",
+		Long: `Draw the readings of a run with telemetry over its time: clocks, power,
+temperature, utilisation and memory, a panel for each metric and a line for each
+device, below the samples of the run. Readings in which the device was throttled
+are marked in the panel of its clock. RUN is a run id, as for show; last, or no
+argument, is the run that started last. If there are many readings, neighbours
+are combined: their median, with a bar from minimum to maximum.`,
+		Example: `  neurolens plot telemetry
+  neurolens plot telemetry 7QX4M2ZK -o telemetry.svg`,
+		Args: arguments(0, 1, "one run id"),
+	}, func(d *drawing, cmd *cobra.Command, args []string) error {
+		id := lastRun
+		if len(args) > 0 {
+			id = args[0]
+		}
+		return a.queryCharts(cmd, func(db *query.DB) error {
+			id, err := runNamed(cmd.Context(), db, id)
+			if err != nil {
+				return err
+			}
+			detail, err := db.Show(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			return d.write(d.maker().Telemetry(&detail))
 		})
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
@@ -125,6 +126,8 @@ func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	keep("heatmap")(m.Heatmap(chartdata.Points{All: points, X: "dim", Y: "text"}))
 	keep("lines")(m.Lines(chartdata.Points{All: points, X: "dim", By: "text"}))
 	keep("pareto")(m.Pareto(chartdata.Points{All: points, X: "latency", Y: "accuracy"}))
+	watched := runtest.Telemetry(hostileRuns()[0], 1980, 1410)
+	keep("telemetry")(m.Telemetry(&query.Detail{Run: watched, Metrics: watched.Metrics}))
 	return all
 }
 

@@ -199,16 +199,7 @@ var counterGetters = []deviceGetter{
 func throttle(get func(nvml.Device) (uint64, nvml.Return)) func(nvml.Device) (string, nvml.Return) {
 	return func(d nvml.Device) (string, nvml.Return) {
 		bits, ret := get(d)
-		var words []string
-		for _, reason := range throttleReasons {
-			if int64(bits)&reason.bit != 0 {
-				words = append(words, reason.word)
-			}
-		}
-		if len(words) == 0 {
-			return none, ret
-		}
-		return strings.Join(words, " "), ret
+		return cmp.Or(strings.Join(ThrottleReasons(int64(bits)), " "), none), ret
 	}
 }
 

@@ -127,6 +127,16 @@ var throttleReasons = []struct {
 	{0x80, "power_brake"},
 }
 
+// ThrottleReasons returns the reasons in a mask of bits of the metric throttle.
+func ThrottleReasons(mask int64) (words []string) {
+	for _, reason := range throttleReasons {
+		if mask&reason.bit != 0 {
+			words = append(words, reason.word)
+		}
+	}
+	return words
+}
+
 // ThrottleShares returns the facts throttle.power_cap and so on of readings of the metric throttle: in how many of them, in percent, each
 // reason lowered the clock. device is the suffix of the metric.
 func ThrottleShares(masks []int64, device string) map[string]string {

@@ -34,6 +34,8 @@ const (
 	Heatmap Kind = "heatmap" // a value over two axes of the sweep
 	Lines   Kind = "lines"   // a value over one axis of the sweep, a line for each value of another one
 	Pareto  Kind = "pareto"  // two metrics, with the points that no other point beats in both
+
+	Telemetry Kind = "telemetry" // readings of a device over the time of a run, a panel for each metric, one above the other
 )
 
 // Figure is a chart. Panels are small multiples: each has the axes of the figure, and marks of its own; a figure with panels has no
@@ -54,7 +56,8 @@ type Panel struct {
 	Title  string
 	Series []Series
 	Guides []Guide
-	Linear bool // its own y axis is linear, where those of other panels are logarithmic
+	Linear bool  // its own y axis is linear, where those of other panels are logarithmic
+	Y      *Axis // in place of the figure's, whose Own is set: panels of different metrics
 }
 
 func (p Panel) title() string { return p.Title }
@@ -245,6 +248,9 @@ func (f *Figure) Marks() (n int) {
 // YOf returns the y axis of a panel. One of its own is logarithmic only where all of its values have a place on it.
 func (f *Figure) YOf(p Panel) Axis {
 	a := f.Y
+	if p.Y != nil {
+		a = *p.Y
+	}
 	if !a.Own || a.Scale != Log {
 		return a
 	}

@@ -234,6 +234,9 @@ func (s *figureLayout) grid(room float64) {
 	if s.ys[0].spec.Scale == Categories {
 		most = max(int((room*.65)/minPanel), 1)
 	}
+	if s.figure.Kind == Telemetry { // what happened at the same time stands one above the other
+		most = 1
+	}
 	s.columns = min(n, most)
 	s.rows = (n + s.columns - 1) / s.columns
 	s.columns = (n + s.rows - 1) / s.rows
@@ -244,7 +247,10 @@ func (s *figureLayout) wantedHeight() float64 {
 	if s.ys[0].spec.Scale == Categories {
 		return s.minHeight()
 	}
-	if len(s.parts) > 1 {
+	switch {
+	case s.figure.Kind == Telemetry:
+		return 90
+	case len(s.parts) > 1:
 		return 150
 	}
 	return min(max(s.size.right*.42, 220), 380)

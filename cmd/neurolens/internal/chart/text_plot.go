@@ -401,7 +401,7 @@ func (p textPen) panel(f *Figure, part Panel, k *key) []string {
 	if part.Title != "" {
 		lines = append(lines, part.Title)
 	}
-	lines = append(lines, d.header(axisLabel(f.Y, y), left)...)
+	lines = append(lines, d.header(axisLabel(f.YOf(part), y), left)...)
 	return append(lines, d.framed(ticks, left)...)
 }
 

@@ -121,9 +121,12 @@ func (c chart) spec(wanted int) object {
 		return rest
 	}
 	// The panels of a facet cannot have a logarithmic axis here and a linear one there.
-	if slices.ContainsFunc(c.f.Panels, func(p Panel) bool { return c.f.YOf(p).Scale != c.f.YOf(c.f.Panels[0]).Scale }) {
+	if slices.ContainsFunc(c.f.Panels, func(p Panel) bool { return p.Y != nil || c.f.YOf(p).Scale != c.f.YOf(c.f.Panels[0]).Scale }) {
 		delete(rest, "transform")
 		rest["concat"], rest["columns"] = c.apart(), columns
+		if c.f.Kind == Telemetry {
+			rest["columns"] = 1
+		}
 		return rest
 	}
 	chart["width"], chart["height"] = width, height
@@ -152,6 +155,9 @@ func (c chart) apart() []object {
 	titles := panelTitles(c.f)
 	for i, p := range c.f.Panels {
 		c.y.Axis = c.f.YOf(p)
+		if p.Y != nil {
+			c.y = c.ownAxis(p)
+		}
 		width, height := c.size()
 		title, _ := json.Marshal(titles[i]) // a text has no error
 		all = append(all, object{
@@ -162,11 +168,27 @@ func (c chart) apart() []object {
 	return all
 }
 
+// ownAxis returns the y axis of a panel that has a metric of its own.
+func (c chart) ownAxis(p Panel) vegaAxis {
+	var values []*float64
+	for _, m := range p.All() {
+		for _, v := range []float64{m.Y, m.Low, m.High} {
+			if finite(v) {
+				values = append(values, &v)
+			}
+		}
+	}
+	return newVegaAxis(*p.Y, values)
+}
+
 // size returns the size of a panel. Each category has a row or a column.
 func (c chart) size() (width, height any) {
 	width, height = 560, 320
 	if len(c.f.Panels) > 0 {
 		width, height = 240, 180
+	}
+	if c.f.Kind == Telemetry {
+		width, height = 560, 90
 	}
 	if c.f.Kind == Heatmap {
 		width = object{"step": 56}

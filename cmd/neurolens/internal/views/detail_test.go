@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -161,4 +163,26 @@ func TestHeadlineHasTheValue(t *testing.T) {
 	valuetest.Equal(t, lines[len(lines)-1], "a sample is one process  clock –  spread –")
 	run.Status = schema.StatusTimeout
 	valuetest.Equal(t, last(), "timeout · –", "a run that failed")
+}
+
+// TestShowHasTelemetry: readings have a section of their own, with the reasons for which clocks were lowered.
+func TestShowHasTelemetry(t *testing.T) {
+	t.Parallel()
+	run := runtest.Small()
+	run.Env.Facts = map[string]string{"throttle.thermal": "0.0"}
+	run = runtest.Telemetry(run, 1980)
+	for i := range run.Metrics {
+		run.Metrics[i].Summary = stat.Summarize(run.Metrics[i].Values())
+	}
+	var out strings.Builder
+	Detail{}.View(query.Detail{Run: run, Metrics: run.Metrics}, query.Related{}).Render(&out, term.Page{Width: 80})
+	_, section, _ := strings.Cut(out.String(), "\ntelemetry\n")
+	section, _, _ = strings.Cut(section, "\n\n")
+	valuetest.Equal(t, section, `  clock_sm            1.98 GHz  min 990 MHz  max 1.98 GHz  n 20
+  clock_memory        2.62 GHz  min 2.62 GHz  max 2.62 GHz  n 20
+  power               610 W  min 600 W  max 619 W  n 20
+  gpu_utilization     97.0 %  min 97.0 %  max 97.0 %  n 20
+  temperature         44.5 Cel  min 40.0 Cel  max 49.0 Cel  n 20
+  device_memory_used  3.00 GiB  min 3.00 GiB  max 3.00 GiB  n 20
+  throttled in this share of the readings: power_cap 5.0 %`)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -50,7 +51,9 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	if len(d.Metrics) > 0 {
 		primary, given := &d.Metrics[0], func(metric string) string { return query.UnitInFile(run, metric) }
 		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name), s.Reader.Width))
-		p.section("other metrics", metricLines(d.Metrics[1:], given))
+		readings, others := readingsOf(d.Metrics[1:])
+		p.section("other metrics", metricLines(others, given))
+		p.section("telemetry", append(metricLines(readings, given), throttled(run.Env.Facts)...))
 	}
 	p.section("configuration", s.configurationLines(run))
 	p.section("environment", s.environmentLines(run, related))
@@ -65,6 +68,34 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 		v.Commands = strings.Split(term.Gap+s.Reproduce, "\n") // a word may end with a newline, see shellwords.Quote
 	}
 	return v
+}
+
+// readingsOf takes the readings of telemetry from metrics, without the masks of throttle, whose medians say nothing.
+func readingsOf(metrics []schema.Metric) (readings, others []schema.Metric) {
+	for _, m := range metrics {
+		switch {
+		case m.Level != schema.LevelInterval || m.AtNS == nil:
+			others = append(others, m)
+		case probe.BaseMetric(m.Name) != "throttle":
+			readings = append(readings, m)
+		}
+	}
+	return readings, others
+}
+
+// throttled says in which share of the readings each reason lowered a clock; nothing where none did.
+func throttled(facts map[string]string) []string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		reason, is := strings.CutPrefix(name, "throttle.")
+		if share, err := strconv.ParseFloat(facts[name], 64); is && err == nil && share > 0 {
+			parts = append(parts, reason+" "+Share(share/100))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"throttled in this share of the readings: " + strings.Join(parts, ", ")}
 }
 
 // noteLines lists the baselines and the notes of a run.
