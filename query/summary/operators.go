@@ -32,12 +32,16 @@ type Operator struct {
 // Operators returns the operators of a run, sorted by a key (see SortKeys); empty: the longest first. Operators without a value come last. An
 // unknown key is an ErrInput.
 func Operators(ctx context.Context, db *query.DB, run *schema.Run, sort string) ([]Operator, error) {
-	compare, err := order(cmp.Or(sort, "-duration"))
-	if err != nil {
-		return nil, err
-	}
 	profiled := *run
 	if err := db.SetOperators(ctx, &profiled); err != nil {
+		return nil, err
+	}
+	usual := "-duration"
+	if IsStacks(profiled.Ops) {
+		profiled.Ops, usual = functionsOf(profiled.Ops), "-count"
+	}
+	compare, err := order(cmp.Or(sort, usual))
+	if err != nil {
 		return nil, err
 	}
 	all := make([]Operator, len(profiled.Ops))
@@ -73,17 +77,23 @@ func each(total *int64, iterations int64) *float64 {
 	return new(float64(*total) / float64(iterations))
 }
 
-// addShares sets the share of each operator with a duration.
+// addShares sets the share of each operator with a duration, or of each function with samples.
 func addShares(all []Operator) {
+	amount := func(o *Operator) *int64 {
+		if o.Type == functionType {
+			return o.Count
+		}
+		return o.DurationNS
+	}
 	var sum float64
 	for i := range all {
-		if d := all[i].DurationNS; d != nil {
-			sum += float64(*d)
+		if n := amount(&all[i]); n != nil {
+			sum += float64(*n)
 		}
 	}
 	for i := range all {
-		if d := all[i].DurationNS; d != nil && sum > 0 {
-			all[i].Share = new(float64(*d) / sum)
+		if n := amount(&all[i]); n != nil && sum > 0 {
+			all[i].Share = new(float64(*n) / sum)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func All() []foreign.Format {
 		aiperfFormats, genaiPerfFormats,
 		list{perfAnalyzerCSV, perfAnalyzerText, modelAnalyzer}, loadgenFormats, list{optimumBenchmark},
 		// Profiles and traces.
-		list{onnxRuntime, torchProfiler, nsysSQLite, nsysStats, ncuCSV},
+		list{onnxRuntime, torchProfiler, nsysSQLite, nsysStats, ncuCSV, foldedStacks},
 		// Networks, memory and disks.
 		list{ncclTests, nvbandwidth, fio, sysbench}, reframe,
 	)

@@ -23,6 +23,7 @@ func FuzzBenchmarkHarness(f *testing.F)  { fuzz(f, "benchmark-harness", "benchma
 func FuzzCriterion(f *testing.F)         { fuzz(f, "criterion", "criterion") }
 func FuzzCriterionMessages(f *testing.F) { fuzz(f, "criterion-messages", "criterion") }
 func FuzzFIO(f *testing.F)               { fuzz(f, "fio", "fio") }
+func FuzzFolded(f *testing.F)            { fuzz(f, "folded", "folded") }
 func FuzzGenAI(f *testing.F)             { fuzz(f, "genai-perf", "genai-perf") }
 func FuzzGenAICSV(f *testing.F)          { fuzz(f, "genai-perf-csv", "genai-perf") }
 func FuzzGenAISummary(f *testing.F)      { fuzz(f, "genai-perf-summary", "genai-perf") }
