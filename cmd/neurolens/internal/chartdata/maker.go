@@ -27,7 +27,7 @@ import (
 type Maker struct {
 	Reader    views.Display
 	Baselines []summary.Baseline // come before other values of their axes
-	Marks     int                // maximum number of marks of a history, which combines sessions; 0: chart.MaxMarks
+	Marks     int                // maximum number of marks of a history, which combines sessions, and of telemetry, which combines readings; 0: chart.MaxMarks
 }
 
 // Refusal is why there is nothing to draw, or not so, with the cure.

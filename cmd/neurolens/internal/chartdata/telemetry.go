@@ -1,6 +1,7 @@
 package chartdata
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (m Maker) Telemetry(d *query.Detail) (*chart.Figure, error) {
 	f := &chart.Figure{Kind: chart.Telemetry, Title: titled("telemetry of run "+views.ShortRun(d.Run.RunID), m.when(d.Run.StartedAt))}
 	f.X = chart.Axis{Label: "time since the start of the run", Unit: "ns"}
 	f.Y = chart.Axis{Own: true}
-	most, together := chart.MaxMarks/(len(order)*devices), 0
+	most, together := max(cmp.Or(m.Marks, chart.MaxMarks)/(len(order)*devices), 2), 0
 	for _, name := range order {
 		p := chart.Panel{Title: plain(name), Y: &chart.Axis{Unit: of[name][0].Unit, Own: true}}
 		for _, r := range of[name] {
@@ -74,6 +75,9 @@ func (m Maker) Telemetry(d *query.Detail) (*chart.Figure, error) {
 var readingOrder = []string{
 	"clock_sm", "clock_memory", "power", "temperature", "gpu_utilization", "memory_utilization", "device_memory_used", "cpu_frequency", "cpu_pressure", "cpu_steal",
 }
+
+// IsReading reports whether a metric is one that telemetry reads.
+func IsReading(metric string) bool { return slices.Contains(readingOrder, probe.BaseMetric(metric)) }
 
 func rankOfReading(name, primary string) int {
 	if name == primary {

@@ -130,7 +130,39 @@ func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 	if base != "" {
 		which = ", of the head"
 	}
-	return append(all, a.memory(ctx, words[0], which)...)
+	all = append(all, a.memory(ctx, words[0], which)...)
+	return append(all, a.telemetry(ctx, head, ids)...)
+}
+
+// telemetryMarks is how many marks a chart of readings has, of all metrics and devices together.
+const telemetryMarks = 500
+
+// telemetry returns the readings of the newest run with some, of the first of the points that has one.
+func (a *pictureMaker) telemetry(ctx context.Context, selection string, ids []summary.Text) []*Chart {
+	if !slices.ContainsFunc(a.report.Selection.Known, chartdata.IsReading) {
+		return nil
+	}
+	for _, id := range ids {
+		list := query.ListRequest{Filter: filter.JoinArguments(selection, "point_id="+string(id), "purpose=measure", "status=ok"), Limit: 1}
+		runs, err := a.db.Runs(ctx, list, "run_id")
+		if err != nil || len(runs) == 0 {
+			a.err = cmp.Or(a.err, err)
+			continue
+		}
+		detail, err := a.db.Show(ctx, runs[0].RunID)
+		if err != nil {
+			a.err = cmp.Or(a.err, err)
+			return nil
+		}
+		maker := a.maker
+		maker.Marks = telemetryMarks
+		f, err := maker.Telemetry(&detail)
+		run := views.ShortRun(runs[0].RunID)
+		if charts := a.chart(f, err, func(*chart.Figure) string { return "Readings of the device in run " + run }, "telemetry", run); len(charts) > 0 {
+			return charts
+		}
+	}
+	return nil
 }
 
 // memories are the metrics of memory, the one that says most of a model first.
