@@ -61,7 +61,7 @@ there are more values, some are combined, and a note below the chart says how.`,
 }
 
 // kinds are all kinds of charts.
-var kinds = []func(*app) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto, operators, telemetry}
+var kinds = []func(*app) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto, operators, telemetry, flame}
 
 // chartCommand makes the command of a kind, with the flags that all have. draw draws.
 func (a *app) chartCommand(kind chart.Kind, cmd *cobra.Command, draw func(d *drawing, cmd *cobra.Command, args []string) error) *cobra.Command {
@@ -441,21 +441,49 @@ are combined: their median, with a bar from minimum to maximum.`,
   neurolens plot telemetry 7QX4M2ZK -o telemetry.svg`,
 		Args: arguments(0, 1, "one run id"),
 	}, func(d *drawing, cmd *cobra.Command, args []string) error {
-		id := lastRun
-		if len(args) > 0 {
-			id = args[0]
-		}
-		return a.queryCharts(cmd, func(db *query.DB) error {
-			id, err := runNamed(cmd.Context(), db, id)
-			if err != nil {
-				return err
+		return d.ofOneRun(cmd, args, func(_ *query.DB, detail *query.Detail) (*chart.Figure, error) { return d.maker().Telemetry(detail) })
+	})
+}
+
+// flame is plot flame.
+func flame(a *app) *cobra.Command {
+	return a.chartCommand(chart.Flame, &cobra.Command{
+		Use:   "flame [RUN]",
+		Short: "Draw the stacks of a profiled run as a flame graph",
+		Long: `Draw the stacks of a profiled run as a flame graph, the outermost frames on top:
+a frame is as wide as the share of samples in which it was seen, and lies below
+the one that called it. Stacks come from ingest, which reads folded ones of perf
+and py-spy. RUN is a run id, as for show; last, or no argument, is the run that
+started last.`,
+		Example: `  neurolens plot flame
+  neurolens plot flame 7QX4M2ZK -o flame.svg`,
+		Args: arguments(0, 1, "one run id"),
+	}, func(d *drawing, cmd *cobra.Command, args []string) error {
+		return d.ofOneRun(cmd, args, func(db *query.DB, detail *query.Detail) (*chart.Figure, error) {
+			if err := db.SetOperators(cmd.Context(), &detail.Run); err != nil {
+				return nil, err
 			}
-			detail, err := db.Show(cmd.Context(), id)
-			if err != nil {
-				return err
-			}
-			return d.write(d.maker().Telemetry(&detail))
+			return d.maker().Flame(&detail.Run)
 		})
+	})
+}
+
+// ofOneRun draws a chart of the run that an argument names, or of the newest one.
+func (d *drawing) ofOneRun(cmd *cobra.Command, args []string, made func(db *query.DB, detail *query.Detail) (*chart.Figure, error)) error {
+	id := lastRun
+	if len(args) > 0 {
+		id = args[0]
+	}
+	return d.queryCharts(cmd, func(db *query.DB) error {
+		id, err := runNamed(cmd.Context(), db, id)
+		if err != nil {
+			return err
+		}
+		detail, err := db.Show(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		return d.write(made(db, &detail))
 	})
 }
 

@@ -128,6 +128,11 @@ func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	keep("pareto")(m.Pareto(chartdata.Points{All: points, X: "latency", Y: "accuracy"}))
 	watched := runtest.Telemetry(hostileRuns()[0], 1980, 1410)
 	keep("telemetry")(m.Telemetry(&query.Detail{Run: watched, Metrics: watched.Metrics}))
+	profiled := hostileRuns()[0]
+	for i, text := range programtest.Hostile() {
+		profiled.Ops = append(profiled.Ops, schema.Op{Index: int64(i), Name: "main;" + text, Type: "stack", Count: new(int64(1 + i))})
+	}
+	keep("flame")(m.Flame(&profiled))
 	return all
 }
 

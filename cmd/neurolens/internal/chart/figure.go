@@ -36,6 +36,7 @@ const (
 	Pareto  Kind = "pareto"  // two metrics, with the points that no other point beats in both
 
 	Telemetry Kind = "telemetry" // readings of a device over the time of a run, a panel for each metric, one above the other
+	Flame     Kind = "flame"     // stacks of a profile: a frame lies below the one that called it, as wide as its share of the samples
 )
 
 // Figure is a chart. Panels are small multiples: each has the axes of the figure, and marks of its own; a figure with panels has no
@@ -123,6 +124,7 @@ const (
 	Band      Style = "band"      // the area between Low and High
 	Bars      Style = "bars"      // from zero to the value; the bars of several series are side by side
 	Cells     Style = "cells"     // of a heat map
+	Frames    Style = "frames"    // of a flame graph: from Low to High along x, with its label within
 )
 
 // Tone is what a mark says, beside its place. Every tone has a shape or a word of its own, so that nothing depends on colours.
@@ -169,7 +171,7 @@ func lookOf(t Tone) toneLook {
 // Mark is a value that is drawn. Numbers are in the unit of their axis, as stored. NaN is not known.
 type Mark struct {
 	X, Y      float64
-	Low, High float64 // ends of an interval: along X in a forest, else along Y; NaN: none
+	Low, High float64 // ends of an interval: along X in a forest and a flame graph, else along Y; NaN: none
 	Value     float64 // of a cell
 	Tone      Tone    // in place of the series'
 	Count     int     // how many values it combines; 0: one
@@ -300,6 +302,9 @@ func (f *Figure) toned(t Tone) bool {
 		return slices.ContainsFunc(p.Series, func(s Series) bool { return s.Tone == t })
 	})
 }
+
+// alongX reports whether the intervals of marks lie along the x axis.
+func (f *Figure) alongX() bool { return f.Kind == Forest || f.Kind == Flame }
 
 // slots returns the names of the series of bars, in the order in which these stand side by side.
 func (f *Figure) slots() (names []string) {

@@ -65,7 +65,7 @@ func (s *figureLayout) open(b *bytes.Buffer) {
 // kind returns the figure's as part of a class.
 func (s *figureLayout) kind() string {
 	switch s.figure.Kind {
-	case ECDF, Runs, History, Forest, Scatter, Heatmap, Lines, Pareto, Telemetry:
+	case ECDF, Runs, History, Forest, Scatter, Heatmap, Lines, Pareto, Telemetry, Flame:
 		return string(s.figure.Kind)
 	}
 	return "other"

@@ -297,7 +297,7 @@ func (s *figureLayout) axes(specOf func(Panel) Axis, own bool, gather func(*span
 func (s *figureLayout) spanX(x *span, part Panel) {
 	for series, m := range part.All() {
 		x.add(m.X)
-		if s.figure.Kind == Forest && hasInterval(series.Style, m) {
+		if s.figure.alongX() && hasInterval(series.Style, m) {
 			x.add(m.Low, m.High)
 		}
 	}
@@ -316,7 +316,7 @@ func (s *figureLayout) spanX(x *span, part Panel) {
 func (s *figureLayout) spanY(y *span, part Panel) {
 	for series, m := range part.All() {
 		y.add(m.Y)
-		if s.figure.Kind != Forest && hasInterval(series.Style, m) {
+		if !s.figure.alongX() && hasInterval(series.Style, m) {
 			y.add(m.Low, m.High)
 		}
 	}

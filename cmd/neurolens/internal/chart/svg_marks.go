@@ -140,7 +140,7 @@ func (v *view) drawSeries(series Series, place int) []labelled {
 		for i, m := range series.Marks {
 			v.in(v.markGroup(series, m), func() {
 				at, drawn := v.drawMark(series, i, l)
-				if drawn && m.Label != "" && v.figure.Kind != Forest && !v.direct {
+				if drawn && m.Label != "" && !v.figure.alongX() && !v.direct {
 					labels = append(labels, labelled{m.Label, at, series.Style == Bars})
 				}
 				if drawn && v.direct && !v.y.placeable(m.Y) { // no line leads to it
@@ -154,7 +154,7 @@ func (v *view) drawSeries(series Series, place int) []labelled {
 
 func styleOf(series Series) Style {
 	switch series.Style {
-	case Line, Steps, Intervals, Band, Bars, Cells:
+	case Line, Steps, Intervals, Band, Bars, Cells, Frames:
 		return series.Style
 	}
 	return Points
@@ -262,6 +262,9 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 	m := series.Marks[i]
 	if series.Style == Cells {
 		return v.drawCell(series, m)
+	}
+	if series.Style == Frames {
+		return v.drawFrame(m)
 	}
 	if v.figure.Kind == Forest {
 		return v.drawRow(series, m, l)
@@ -436,4 +439,20 @@ func (v *view) drawCell(series Series, m Mark) (point, bool) {
 		v.shape(lookOf(tone).shape, ink, cell.right-6, cell.top+6, 3)
 	}
 	return point{x, y}, true
+}
+
+// drawFrame draws a frame of a flame graph, with as much of its name as has room. Neighbours have different shades.
+func (v *view) drawFrame(m Mark) (point, bool) {
+	const least, around = 24, 4 // the width of a frame with a name, and the room on each side of it
+	y, h := v.py(m.Y), v.y.each(v.height())
+	frame := box{v.px(m.Low), y - h/2 + .5, v.px(m.High), y + h/2 - .5}
+	if frame.right-frame.left > 1.5 {
+		frame.right -= .5
+	}
+	shade := "q" + strconv.Itoa(1+int(m.Y+math.Round(m.Low))%2)
+	v.fill(shade, v.rectangle(frame))
+	if w := frame.right - frame.left; w >= least {
+		v.text(lettering{ink: "onlow", size: smallSize}, frame.left+around, y+smallSize*.36, v.fit(m.Label, smallSize, w-2*around, false))
+	}
+	return point{frame.left, y}, true
 }

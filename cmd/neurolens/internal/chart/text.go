@@ -40,6 +40,8 @@ func Text(f *Figure, page term.Page, o TextOptions) []string {
 		lines = append(lines, p.forest(f)...)
 	case f.Kind == Heatmap:
 		lines = append(lines, p.heatmap(f)...)
+	case f.Kind == Flame:
+		lines = append(lines, p.flame(f)...)
 	default:
 		lines = append(lines, p.plots(f)...)
 	}

@@ -87,7 +87,7 @@ func newChart(f *Figure, rows []row) chart {
 }
 
 // alongX reports whether intervals lie along the x axis.
-func (c chart) alongX() bool { return c.f.Kind == Forest }
+func (c chart) alongX() bool { return c.f.alongX() }
 
 func newVegaAxis(a Axis, values []*float64) vegaAxis {
 	var all []float64

@@ -14,7 +14,7 @@ var vegaShapes = []string{"circle", "square", "diamond", "triangle-up", "triangl
 // layers are guides, then marks by their style, then what is marked of them.
 func (c chart) layers() []object {
 	layers := append([]object{}, c.guides()...)
-	for _, style := range []Style{Cells, Band, Bars, Line, Steps, Intervals, Points} {
+	for _, style := range []Style{Cells, Frames, Band, Bars, Line, Steps, Intervals, Points} {
 		for _, grouped := range []bool{false, true} {
 			if slices.ContainsFunc(c.rows, func(r row) bool {
 				return r.Part == "mark" && cmp.Or(Style(r.Style), Points) == style && (r.Group != "") == grouped
@@ -58,6 +58,8 @@ func (c chart) marks(style Style, grouped bool) []object {
 		return c.cells(test, x, y)
 	case Band:
 		return []object{layer(object{"type": "area", "opacity": .25, "invalid": breaks}, object{"x": x, "y": c.low(y), "y2": object{"field": "shown_high"}})}
+	case Frames:
+		return []object{layer(object{"type": "rect", "stroke": "white"}, object{"x": c.low(x), "x2": object{"field": "shown_high"}, "y": y})}
 	case Bars:
 		layers := []object{layer(object{"type": "bar"}, c.sideBySide(object{"x": x, "y": y}))}
 		if c.hasIntervals(style) {

@@ -83,7 +83,7 @@ func markRow(s Series, m Mark) row {
 	switch s.Style { // a field that the style does not have is 0 in a mark
 	case Cells:
 		r.Value, r.Low, r.High = vegaNumber(m.Value), nil, nil
-	case Intervals, Band:
+	case Intervals, Band, Frames:
 	case Bars, Line:
 		if !hasInterval(s.Style, m) {
 			r.Low, r.High = nil, nil

@@ -3,7 +3,7 @@
 // if there are more values, a note says what happened to the rest.
 //
 // Forest and Scatter show a comparison, History a history, ECDF, Runs and Strip samples, Heatmap, Lines and Pareto points,
-// Operators profiled runs, and Telemetry the readings of a run.
+// Operators profiled runs, Telemetry the readings of a run, and Flame its stacks.
 package chartdata
 
 import (

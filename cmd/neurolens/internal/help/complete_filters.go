@@ -326,8 +326,8 @@ var arguments = map[string]offer{
 	"compare": first(orFiles(filters), orFiles(filters)), "explain": first(orFiles(filters), orFiles(filters)),
 	"plot forest": first(orFiles(filters), orFiles(filters)), "plot scatter": first(orFiles(filters), orFiles(filters)), "plot history": filters, "plot ecdf": filters,
 	"plot runs": filters, "plot strip": filters, "plot ops": filters, "plot heatmap": filters, "plot lines": filters, "plot pareto": filters,
-	"plot telemetry": first(one(runs)),
-	"tag":            each(selections, tags), "note": first(selections), "rm": first(selections), "restore": first(selections), "bless": first(selections),
+	"plot telemetry": first(one(runs)), "plot flame": first(one(runs)),
+	"tag": each(selections, tags), "note": first(selections), "rm": first(selections), "restore": first(selections), "bless": first(selections),
 }
 
 // each returns offers for the first arguments, the last of them also for all that follow.

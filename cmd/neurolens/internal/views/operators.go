@@ -97,7 +97,7 @@ func aboutOperators(run *schema.Run, all []summary.Operator) []string {
 		lines[0] = "COUNT and TIME are of one iteration: the mean of " + term.Thousands(int(n)) + " under the profiler"
 	}
 	if all[0].Type == "function" && all[0].DurationNS == nil {
-		lines[0] = "COUNT is the number of samples in the function itself"
+		lines[0] = "COUNT is the number of samples in the function itself; plot flame draws the stacks"
 	}
 	if slices.ContainsFunc(all, func(o summary.Operator) bool { return summary.FoldName(o.Name) != o.Name }) {
 		lines = append(lines, "<…> stands for template arguments: --format csv has whole names")
