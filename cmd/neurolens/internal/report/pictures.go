@@ -61,7 +61,7 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 		pictures.Points, pictures.Axes, pictures.Best = a.samples(ctx), a.axes(), a.best()
 	}
 	pictures.Outputs = a.outputs(ctx)
-	pictures.More = append(a.annotations(ctx), a.operators(ctx)...)
+	pictures.More = slices.Concat(a.annotations(ctx), a.operators(ctx), a.stacks(ctx))
 	if a.err != nil {
 		return fmt.Errorf("charts of the report: %w", a.err)
 	}
@@ -405,4 +405,31 @@ func (a *pictureMaker) annotations(ctx context.Context) []Section {
 		t.Below = append(t.Below, term.Count(n, "earlier one")+" "+term.IsAre(n)+" left out.")
 	}
 	return []Section{{ID: "notes", Title: t.Title, Tables: []*Table{t}}}
+}
+
+// flameMarks is how many frames a flame graph of a page has: those with the most samples.
+const flameMarks = 400
+
+// stacks returns a flame graph of the newest profiled run if it has stacks.
+func (a *pictureMaker) stacks(ctx context.Context) []Section {
+	if a.err != nil || !slices.ContainsFunc(a.report.Points, func(p summary.Point) bool { return p.Profiled > 0 }) {
+		return nil
+	}
+	_, selection := a.selections()
+	runs, err := a.db.Runs(ctx, query.ListRequest{Filter: filter.JoinArguments(selection, "purpose=profile", "status=ok"), Limit: 1}, "run_id", "benchmark")
+	if err == nil && len(runs) > 0 {
+		err = a.db.SetOperators(ctx, &runs[0])
+	}
+	if err != nil || len(runs) == 0 {
+		a.err = err
+		return nil
+	}
+	maker, run := a.maker, views.ShortRun(runs[0].RunID)
+	maker.Marks = flameMarks
+	f, err := maker.Flame(&runs[0])
+	figures := a.chart(f, err, func(*chart.Figure) string { return "Where the samples of run " + run + " were" }, "flame", run)
+	if len(figures) == 0 {
+		return nil
+	}
+	return []Section{{ID: "stacks", Title: "Stacks of a profiled run", Figures: figures}}
 }
