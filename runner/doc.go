@@ -12,13 +12,17 @@ import (
 	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/runner/tune"
 )
 
-// Main performs one of the internal roles of the program (supervisor, worker, the process that queries the GPU driver) if argv,
+// Main performs one of the internal roles of the program (supervisor, worker, the process that queries the GPU driver, the guard of settings) if argv,
 // with the program's name first, requests one. A program must call it before anything else. handled reports that it did, and
 // code is then the exit status.
 func Main(argv []string) (code int, handled bool) {
 	if code, handled := task.Main(argv, builtinWorker); handled {
+		return code, true
+	}
+	if code, handled := tune.Main(argv); handled {
 		return code, true
 	}
 	return probe.Main(argv[1:])

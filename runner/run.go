@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -66,6 +67,11 @@ type Options struct {
 
 	// Planned is called with the plan before the first launch. If it returns an error, the session ends. It may be nil.
 	Planned func(*Plan) error
+
+	// Process are the settings that each process of a benchmark gets, and Tuned the settings of the machine that are held meanwhile. Both
+	// are stored with every run.
+	Process tune.Process
+	Tuned   []tune.Result
 
 	Locks string // directory of the device locks
 	Wait  bool   // wait for a device that another session is measuring
@@ -267,6 +273,13 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	env := probe.Read(ctx, probe.Options{
 		Machine: o.Machine, Environ: os.Environ(), Version: o.Version, GPU: probe.GPU,
 	})
+	for _, r := range o.Tuned {
+		if r.Missing != "" {
+			env.Missing[tune.Fact+r.Name] = r.Missing
+		} else {
+			env.Facts[tune.Fact+r.Name] = r.Value
+		}
+	}
 	now, sides := time.Now(), 1
 	if o.Against != "" {
 		sides = 2
@@ -276,7 +289,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 		sweep: s, options: o, emit: emit,
 		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s), orderSeed: binary.BigEndian.Uint64(id[8:])},
 		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
-		launcher:  launcher{extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer(), levels: levels{}},
+		launcher:  launcher{process: o.Process, extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer(), levels: levels{}},
 		agenda:    newAgenda(s),
 		patterns:  patterns{matched: map[string]bool{}},
 		result:    Result{Session: id.String(), Statuses: map[schema.Status]int{}},

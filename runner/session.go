@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -360,6 +361,7 @@ func compared(sides []side) []Side {
 
 // launcher runs process trees: for launches, and for the builds before them.
 type launcher struct {
+	process tune.Process // settings of the processes of each run
 	targets *prepare.Targets
 	pool    *task.Pool
 	watch   *probe.Watcher
@@ -402,7 +404,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		}
 	}
 	spec := t.SpecOf(l, r.levels.of(l.Point))
-	spec.Watch = r.targets.Watches(subjectOf(l))
+	spec.Watch, spec.Process = r.targets.Watches(subjectOf(l)), r.process
 	var came leftovers
 	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)

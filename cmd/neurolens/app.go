@@ -167,7 +167,7 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newPlotCommand(a), newReportCommand(a), newNotebookCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
-		newCICommand(a), newEnvCommand(a), newConfigCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
+		newCICommand(a), newEnvCommand(a), newConfigCommand(a), newDoctorCommand(a), newTuneCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
 	}

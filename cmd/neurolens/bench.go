@@ -35,6 +35,7 @@ import (
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -296,13 +297,17 @@ func (b *bench) measure() error {
 		return nil
 	}
 	options.Keep = func(content io.Reader) (string, int64, error) { return store.KeepArtifact(content) }
+	release, err := b.hold(&options)
+	if err != nil {
+		return errors.Join(err, b.closeOut(out))
+	}
 	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {
 		if err := store.Append(run); err != nil {
 			return storeError{err}
 		}
 		return out.Add(run)
 	})
-	err = explained(err)
+	err = errors.Join(explained(err), release())
 	shown.Close(result)
 	if store != nil {
 		if closed := store.Close(); err == nil && closed != nil {
@@ -336,6 +341,40 @@ func (b *bench) measure() error {
 		err = b.verdict(result)
 	}
 	return err
+}
+
+// hold holds the settings that --tune names, and returns what restores them.
+func (b *bench) hold(options *runner.Options) (release func() error, err error) {
+	wishes, err := tune.Parse(b.flags.tune)
+	if err != nil {
+		return nil, usageErrorf("--tune: %w", err)
+	}
+	held, err := tune.Hold(tune.Root, wishes, nil)
+	if _, busy := errors.AsType[*tune.BusyError](err); busy {
+		return nil, usageError{err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("holding settings: %w", err)
+	}
+	for _, line := range held.Restored {
+		progress.Note(b.stderr, line)
+	}
+	for _, r := range held.Results {
+		if r.Missing != "" {
+			progress.Note(b.stderr, fmt.Sprintf("--tune does not hold %s: %s", r.Name, r.Missing))
+		}
+	}
+	options.Process, options.Tuned = tune.ProcessOf(wishes), held.Results
+	return func() error {
+		r := held.Release()
+		for _, line := range r.Kept {
+			progress.Note(b.stderr, line)
+		}
+		if r.Err() != nil {
+			return fmt.Errorf("restoring settings: %w; neurolens tune --restore tries again", r.Err())
+		}
+		return nil
+	}, nil
 }
 
 // verdict returns an error where runs failed, or none has measured anything. A session in which all was skipped went as planned.
@@ -414,6 +453,7 @@ type benchFlags struct {
 	wait, schema bool
 	metrics      []string
 	campaign     campaignFlags
+	tune         []string
 }
 
 // define defines them on the command.
@@ -453,6 +493,9 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 	completeFacts(cmd)
 	flags.StringArrayVar(&f.tags, "tag", nil, "store the tag `KEY=VALUE` with every run; repeatable")
 	flags.StringSliceVar(&f.targets, "targets", nil, "run only points that match `GLOB`: SUITE[:BENCHMARK[:VARIANT]] or BENCHMARK")
+	flags.StringSliceVar(&f.tune, "tune", nil, "hold `SETTINGS` still while measuring (default: aslr,nice,governor,turbo; see tune)")
+	flags.Lookup("tune").NoOptDefVal = tune.Default
+	help.Words(cmd, "tune", append([]string{tune.Default}, tune.Names()...))
 	flags.BoolVar(&f.wait, "wait", false, "if another session uses the device, wait for it")
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
@@ -45,13 +46,13 @@ func TestAQuietMachineIsFine(t *testing.T) {
 		switch {
 		case a.Check == "gpu.0.clocks":
 			want := Advice{
-				"gpu.0.clocks", StateUnknown, "345 of 1980 MHz", unsupported, a.Why,
-				"sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp", "",
+				Check: "gpu.0.clocks", State: StateUnknown, Value: "345 of 1980 MHz", Missing: unsupported, Why: a.Why,
+				Command: "sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp",
 			}
 			if a != want || a.Why == "" {
 				t.Errorf("got %+v, want %+v", a, want)
 			}
-		case a.State != StateOK || a.Value == "" || a.Missing+a.Why+a.Command+a.Remedy != "":
+		case a.State != StateOK || a.Value == "" || a.Missing+a.Why+a.Command+a.Remedy+a.Tune != "":
 			t.Errorf("%+v", a)
 		}
 	}
@@ -395,5 +396,32 @@ func TestBattery(t *testing.T) {
 		if f.known["x"] != c.want || f.missing["x"] != c.why {
 			t.Errorf("%v: %q, missing %q", c.files, f.known["x"], f.missing["x"])
 		}
+	}
+}
+
+// TestAdviseCounters: events that cannot be counted have a command where one helps.
+func TestAdviseCounters(t *testing.T) {
+	for _, c := range []struct {
+		counters []counter.Counter
+		want     Advice
+	}{
+		{[]counter.Counter{{Name: "cycles"}, {Name: "page_faults"}}, Advice{Check: "counters", State: StateOK, Value: "cycles page_faults"}},
+		{
+			[]counter.Counter{{Name: "cycles", Missing: "absent: no PMU"}, {Name: "page_faults"}},
+			Advice{Check: "counters", State: StateAdvice, Value: "page_faults", Why: "bench --counters cannot count cycles", Remedy: "no command helps: no PMU"},
+		},
+		{
+			[]counter.Counter{{Name: "cycles", Missing: "absent: no PMU"}, {Name: "page_faults", Missing: "permission: sudo sysctl x=1"}},
+			Advice{Check: "counters", State: StateAdvice, Value: none, Why: "bench --counters cannot count cycles, page_faults", Command: "sudo sysctl x=1"},
+		},
+		{
+			[]counter.Counter{{Name: "page_faults", UserOnly: true}},
+			Advice{
+				Check: "counters", State: StateAdvice, Value: "page_faults", Why: "bench --counters leaves out what happens in the kernel",
+				Command: "sudo sysctl kernel.perf_event_paranoid=1",
+			},
+		},
+	} {
+		valuetest.Equal(t, AdviseCounters(c.counters), c.want)
 	}
 }

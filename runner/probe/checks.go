@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/counter"
 	"github.com/neurolens/neurolens/runner/device"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,21 +24,25 @@ var hostChecks = []check{
 	{
 		name: "governor", facts: []string{"cpu.governor"}, judge: func(s seen) verdict { return fineIf(s.value == bestGovernor, s.value) },
 		why:     "the clock follows the load: short runs, and the first iterations, are slower",
+		tune:    tune.Governor,
 		command: "sudo cpupower frequency-set -g performance",
 	},
 	{
 		name: "boost", facts: []string{"cpu.boost"}, judge: judgeBoost,
 		why:     "the clock depends on the temperature and on how many cores are busy",
+		tune:    tune.Turbo,
 		command: "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
 	},
 	{
 		name: "smt", facts: []string{"cpu.smt"}, judge: judgeSMT,
 		why:     "two threads share a core: each is slower while the other works",
+		tune:    tune.SMT,
 		command: "echo off | sudo tee /sys/devices/system/cpu/smt/control",
 	},
 	{
 		name: "aslr", facts: []string{"aslr"}, judge: judgeASLR,
 		why:     "memory addresses differ between runs; only repeats average this out",
+		tune:    tune.ASLR,
 		command: `setarch -R "$SHELL"`,
 	},
 	{
@@ -291,6 +296,7 @@ type Advice struct {
 	Why     string // its effect on measurements; empty: it is fine
 	Command string // a command that helps, ready to be pasted; empty: none
 	Remedy  string // what to do instead, and why no command helps; empty: there is a command, or nothing to do
+	Tune    string // the setting of bench --tune that helps while it measures; empty: none
 }
 
 // check is one question about a machine.
@@ -301,6 +307,7 @@ type check struct {
 	command string // may hold {gpu}, the index of the GPU
 	judge   func(seen) verdict
 	remedy  string // the remedy if no command helps, and why none does
+	tune    string // see Advice
 }
 
 // seen are the facts that a check uses. The prefix is gpu.N. for a check of a GPU.
@@ -368,7 +375,7 @@ func (c check) apply(env schema.Env, prefix string) Advice {
 	case StateOK:
 		a.Why = ""
 	case StateAdvice:
-		v.command, a.Remedy = cmp.Or(v.command, c.command), c.remedy
+		v.command, a.Remedy, a.Tune = cmp.Or(v.command, c.command), c.remedy, c.tune
 		fallthrough
 	case StateUnknown:
 		index := strings.TrimSuffix(strings.TrimPrefix(prefix, "gpu."), ".")

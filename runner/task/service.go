@@ -22,7 +22,7 @@ type service struct {
 	starts chan *supervisor // runs whose directory is complete
 	given  map[string]int   // descriptors of files without a name, by the name that they have otherwise
 
-	inherited inherited // by processes, before the first run
+	inherited inherited // by processes, before the first run, with the settings of its job
 	peak      int64     // resident memory after the first run, in B; 0: there was none
 	collected uint64    // B allocated when the collector ran last
 

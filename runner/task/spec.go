@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/runner/counter"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -67,9 +68,10 @@ type Spec struct {
 	// run begins and is removed after it. Its path is also in the variable NEUROLENS_RUN_DIR of every process.
 	RunDir string
 	// Leave is called with the files of the run after the end of all processes, before the files are removed.
-	Leave       func(Left) `json:"-"`
-	Deadlines   Deadlines  // all of them
-	OutputLimit int64      // B of standard output, or error, of one process; 0 is 64 MiB
+	Leave       func(Left)   `json:"-"`
+	Process     tune.Process // settings that each process of the run inherits
+	Deadlines   Deadlines    // all of them
+	OutputLimit int64        // B of standard output, or error, of one process; 0 is 64 MiB
 }
 
 // Profiler is a program that starts another one and records what it does. How it ends says nothing about the run, because it may pass on
@@ -197,6 +199,7 @@ type job struct {
 	Settings    json.RawMessage   `json:"settings,omitempty"`
 	Env         []string          `json:"env,omitempty"`
 	Watch       bool              `json:"watch,omitempty"`
+	Process     tune.Process      `json:"process,omitzero"`
 	Keep        []string          `json:"keep,omitempty"`
 	CleanupWait time.Duration     `json:"cleanup_wait,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
@@ -220,7 +223,7 @@ func (j *job) path(dir, name string) string {
 
 func (s Spec) job(killWait time.Duration) job {
 	j := job{
-		Proto: proto, Launch: s.Launch, Config: s.Config, Env: s.Env, Watch: s.Watch, Keep: s.Keep, CleanupWait: s.Deadlines.Teardown,
+		Proto: proto, Launch: s.Launch, Config: s.Config, Env: s.Env, Watch: s.Watch, Process: s.Process, Keep: s.Keep, CleanupWait: s.Deadlines.Teardown,
 		OutputLimit: s.OutputLimit, KillWait: killWait,
 	}
 	if s.Profile {

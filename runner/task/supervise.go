@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/neurolens/neurolens/runner/shellwords"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -37,13 +38,15 @@ const exitKilled = 137
 
 // supervisor owns every process of one run.
 type supervisor struct {
-	dir    string
-	order  string         // the job; empty: it is in the directory
-	given  map[string]int // see service
-	job    *job
-	sender sender
-	files  []*os.File       // standard input, output and error of its processes; for a command also the file for events
-	attr   syscall.ProcAttr // of its processes
+	dir   string
+	order string         // the job; empty: it is in the directory
+	given map[string]int // see service
+	// inherited is what processes inherit; see service.
+	inherited *inherited
+	job       *job
+	sender    sender
+	files     []*os.File       // standard input, output and error of its processes; for a command also the file for events
+	attr      syscall.ProcAttr // of its processes
 	// spawner starts the processes of a command; nil: the runtime does.
 	spawner *spawner
 	worker  *os.File // events of the worker, to be passed on
@@ -59,7 +62,7 @@ type supervisor struct {
 
 // newSupervisor begins a run in the directory that a service has taken.
 func newSupervisor(s *service, order string) *supervisor {
-	return &supervisor{dir: s.dir, order: order, given: s.given, sender: sender{w: s.events, began: time.Now()}, worker: s.worker}
+	return &supervisor{dir: s.dir, order: order, given: s.given, inherited: &s.inherited, sender: sender{w: s.events, began: time.Now()}, worker: s.worker}
 }
 
 // leader is the process that a supervisor started last. It leads a process group.
@@ -81,6 +84,7 @@ func (s *supervisor) serve() error {
 	if err = s.openFiles(); err != nil {
 		return err
 	}
+	s.tune()
 	s.attr = s.procAttr()
 	if s.job.Executor == schema.ExecutorCommand {
 		s.runCommand()
@@ -89,6 +93,17 @@ func (s *supervisor) serve() error {
 	}
 	s.finish()
 	return nil
+}
+
+// tune gives this thread the settings that the processes of the run inherit, and reports them.
+func (s *supervisor) tune() {
+	if s.job.Process.None() {
+		return
+	}
+	for _, r := range s.job.Process.Apply() {
+		s.sender.hold(event{Event: eventFact, Key: tune.Fact + r.Name, Value: r.Value, Missing: r.Missing})
+	}
+	*s.inherited, _ = readInherited(0)
 }
 
 // readJob reads the job, from the order or from the run directory.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -116,6 +117,39 @@ func Hold(root string, wishes []Wish, step func(string)) (*Held, error) {
 
 // isOfProcess reports whether a setting is one of each process.
 func isOfProcess(name string) bool { return name == ASLR || name == Nice || name == Affinity }
+
+// Outlook is what holding a setting would do here.
+type Outlook struct {
+	Name    string
+	Now     string // the values that would be replaced, separated by spaces; empty: none would be, or they are of each process
+	Value   string // that would be set; empty: it needs one, which Wants describes
+	Wants   string
+	Missing string // why it cannot be held: as in Result
+	Gains   string // what holding it brings
+	// OfMachine settings are no settings of each process.
+	OfMachine bool
+}
+
+// Look returns what holding each setting would do. It writes nothing.
+func Look(root string) (all []Outlook) {
+	for _, s := range settings {
+		o := Outlook{Name: s.name, Value: s.value, Wants: s.wants, Gains: s.gains, OfMachine: !isOfProcess(s.name)}
+		if s.value != "" && o.OfMachine {
+			changes, err := tree(root).plan(Wish{s.name, s.value})
+			if err != nil {
+				o.Missing = reason(err)
+			}
+			var now []string
+			for _, c := range changes {
+				now = append(now, c.Was)
+			}
+			slices.Sort(now)
+			o.Now = strings.Join(slices.Compact(now), " ")
+		}
+		all = append(all, o)
+	}
+	return all
+}
 
 // lock opens and locks the restore file, and returns what an earlier holder has left in it. Without permission there is no file, and no
 // setting that could be written.

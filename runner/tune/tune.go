@@ -62,9 +62,6 @@ func Names() []string {
 	return names
 }
 
-// Gains returns what holding a setting brings.
-func Gains(name string) string { return settingOf(name).gains }
-
 func settingOf(name string) setting {
 	at := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
 	if at < 0 {
@@ -154,6 +151,9 @@ func processors(text string) (list []int, err error) {
 	slices.Sort(list)
 	return slices.Compact(list), nil
 }
+
+// Fact is the prefix of the facts with the settings that were held; the name of the setting follows.
+const Fact = "tune."
 
 // Result is what became of a wish.
 type Result struct {

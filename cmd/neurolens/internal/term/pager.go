@@ -169,7 +169,7 @@ func rowsOf(text []byte, columns int) int {
 
 // answers are the commands whose output is read through a pager. The others show progress, or change something and say so.
 var answers = []string{
-	"compare", "config", "discover", "doctor", "env", "explain", "export", "help", "history", "ls", "query", "report", "show", "store info", "store views",
+	"compare", "config", "discover", "doctor", "env", "explain", "export", "help", "history", "ls", "query", "report", "show", "store info", "store views", "tune",
 }
 
 // wanted tells whether a pager shows the answer of a command. A gate is for scripts, as git diff --exit-code is.

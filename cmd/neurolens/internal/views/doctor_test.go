@@ -10,11 +10,12 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/schema"
 )
 
 var doctored = []probe.Advice{
-	{Check: "governor", State: probe.StateAdvice, Value: "powersave", Why: "the clock follows the load", Command: "sudo cpupower frequency-set -g performance"},
+	{Check: "governor", State: probe.StateAdvice, Value: "powersave", Why: "the clock follows the load", Command: "sudo cpupower frequency-set -g performance", Tune: "governor"},
 	{Check: "swap", State: probe.StateOK, Value: "0 B"},
 	{Check: "battery", State: probe.StateAdvice, Value: "discharging", Why: "a battery saves power", Remedy: "no command helps: plug it in"},
 	{Check: "boost", State: probe.StateUnknown, Missing: "absent", Why: "the clock depends on heat"},
@@ -34,6 +35,7 @@ func TestAdviceView(t *testing.T) {
 governor  powersave
     the clock follows the load
     sudo cpupower frequency-set -g performance
+    or only while measuring: neurolens bench --tune=governor
 
 battery  discharging
     a battery saves power
@@ -69,5 +71,30 @@ func TestAdviceViewWhereNothingIsWrong(t *testing.T) {
 	want = "unknown, absent  boost smt\n3 checks: 0 to look at, 1 fine, 2 unknown; nothing was changed\n"
 	if got := doctorScreen(append(slices.Clone(doctored[1:2]), doctored[3:5]...), 80); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOutlookView(t *testing.T) {
+	var b bytes.Buffer
+	Outlook([]tune.Outlook{
+		{Name: "aslr", Value: "off", Gains: "a"},
+		{Name: "governor", OfMachine: true, Now: "powersave", Value: "performance", Gains: "b"},
+		{Name: "turbo", OfMachine: true, Value: "off", Gains: "c"},
+		{Name: "smt", OfMachine: true, Value: "off", Missing: "permission: needs root", Gains: "d"},
+		{Name: "irq", OfMachine: true, Wants: "processors such as 0-1", Gains: "e"},
+	}, 80).Render(&b, term.Page{Width: 80})
+	const want = `aslr  off
+    a
+governor  powersave → performance
+    b
+turbo  off already
+    c
+smt  permission: needs root
+    d
+irq  =VALUE: processors such as 0-1
+    e
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/tune"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -110,6 +111,9 @@ func Advice(env schema.Env, advice []probe.Advice, width int) term.View {
 			lines = append(lines, term.Wrapped(adviceIndent+d.Why, width)...)
 			if d.Command != "" {
 				lines = append(lines, adviceIndent+d.Command)
+				if d.Tune != "" {
+					lines = append(lines, term.Wrapped(adviceIndent+"or only while measuring: neurolens bench --tune="+d.Tune, width)...)
+				}
 			} else {
 				lines = append(lines, term.Wrapped(adviceIndent+d.Remedy, width)...)
 			}
@@ -194,4 +198,23 @@ func built(info *debug.BuildInfo) (facts [][2]string) {
 		}
 	}
 	return facts
+}
+
+// Outlook lists the settings that can be held while bench measures, with what each brings.
+func Outlook(all []tune.Outlook, width int) term.View {
+	var lines []string
+	for _, o := range all {
+		value := cmp.Or(o.Value, "=VALUE: "+o.Wants)
+		switch {
+		case o.Missing != "":
+			value = o.Missing
+		case o.Now != "":
+			value = o.Now + " → " + value
+		case o.OfMachine && o.Value != "":
+			value += " already"
+		}
+		lines = append(lines, term.Wrapped(o.Name+term.Gap+value, width)...)
+		lines = append(lines, term.Wrapped(adviceIndent+o.Gains, width)...)
+	}
+	return term.View{Commands: lines}
 }
