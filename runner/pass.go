@@ -65,7 +65,7 @@ func findTools(points []sweep.Point) (paths, absent map[string]string) {
 			if !outside || paths[name] != "" || absent[name] != "" {
 				continue
 			}
-			path, err := exec.LookPath(name)
+			path, err := exec.LookPath(tool.Finds)
 			if err == nil {
 				path, err = filepath.Abs(path) // a worker may run in another folder
 			}
@@ -173,6 +173,9 @@ func (p *pass) read(ctx context.Context, left task.Left, o *task.Outcome) {
 	if o.Missing[factRanges] != "" { // set-up and warm-up are in the report
 		delete(o.Facts, task.FactProfiled)
 	}
+	if p.tool.Metric != "" {
+		p.addTotal(o)
+	}
 	if p.tool.Format == "" {
 		return
 	}
@@ -185,6 +188,25 @@ func (p *pass) read(ctx context.Context, left task.Left, o *task.Outcome) {
 	default:
 		o.Missing["ops"] = err.Error()
 	}
+}
+
+// addTotal adds the metric that is a number in the report.
+func (p *pass) addTotal(o *task.Outcome) {
+	file, err := os.Open(p.report)
+	if err != nil {
+		o.Missing[p.tool.Metric] = err.Error()
+		return
+	}
+	defer file.Close()
+	n, ok := p.tool.Total(content(file))
+	if !ok {
+		o.Missing[p.tool.Metric] = "the report of " + p.tool.Name + " has no total"
+		return
+	}
+	kind, _ := schema.KindOfMetric(p.tool.Metric)
+	o.Metrics = append(o.Metrics, schema.Metric{
+		Name: p.tool.Metric, Unit: kind.Unit, Better: kind.Better, Clock: p.tool.Name, Level: schema.LevelProcess, Tick: 1, Ticks: []int64{n},
+	})
 }
 
 // unreadableError is that the tool itself cannot read its report.

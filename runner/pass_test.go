@@ -196,3 +196,22 @@ func TestPassNotInstalled(t *testing.T) {
 	t.Setenv("PATH", valuetest.Must(filepath.Abs("testdata/profilers"))+":/usr/bin:/bin")
 	valuetest.DeepEqual(t, len(passes()), 4)
 }
+
+// TestCachegrind: the total in a report of cachegrind is a metric of the pass, which has no other.
+func TestCachegrind(t *testing.T) {
+	const text = "command: [\"true\"]\nwarmup: 0\niterations: 1\nrepeats: 1\nprofile: cachegrind\n"
+	passes, kept := profilerRun(t, text, "ok")
+	if len(passes) != 1 || passes[0].Status != schema.StatusOK || len(passes[0].Metrics) != 1 {
+		t.Fatalf("passes %+v", passes)
+	}
+	m := passes[0].Metrics[0]
+	if m.Name != "instructions" || m.Better != schema.BetterLower || m.Clock != "cachegrind" || m.Level != schema.LevelProcess {
+		t.Errorf("metric %+v", m)
+	}
+	valuetest.DeepEqual(t, m.Values(), []float64{6124951})
+	valuetest.DeepEqual(t, len(kept), 1)
+
+	passes, _ = profilerRun(t, text, "unreadable")
+	valuetest.DeepEqual(t, len(passes[0].Metrics), 0)
+	valuetest.DeepEqual(t, passes[0].Env.Missing["instructions"], "the report of cachegrind has no total")
+}

@@ -10,6 +10,7 @@ package profiler
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,24 +29,28 @@ const (
 
 // Tool is a profiler that starts the program.
 type Tool struct {
-	Name   string   // of its program
+	Name   string
+	Finds  string   // its program, in PATH
 	Report string   // its file in the folder of the pass, which its own viewer opens
 	Env    []string // of the tool and the program
 	// Format is the name of the format in which a reader of results reads the file Read; empty: nothing is read.
 	Format, Read string
+	// Metric is a metric whose value is a number in the report, see [Tool.Total]; empty: there is none.
+	Metric string
 	// Ranges reports whether the tool records only what is within RangeMeasure, if it is told so.
 	Ranges bool
 	// EndsProgram reports whether the tool may end the program before the program is done.
 	EndsProgram bool
 
-	command  string   // the first argument, if it is none of options
-	options  []string // arguments with their values, with the folder of the pass for DIR
-	ranges   []string // further options that restrict it to RangeMeasure
-	convert  []string // arguments with which the same program makes Read, by itself or by its standard output
-	printed  bool     // Read is the standard output of convert
-	begun    string   // it prints when RangeMeasure begins; empty: nothing
-	partial  string   // an ending of files that it leaves where it cannot make its report
-	source   string   // what is to be installed
+	command  string         // the first argument, if it is none of options
+	options  []string       // arguments with their values, with the folder of the pass for DIR
+	ranges   []string       // further options that restrict it to RangeMeasure
+	convert  []string       // arguments with which the same program makes Read, by itself or by its standard output
+	printed  bool           // Read is the standard output of convert
+	begun    string         // it prints when RangeMeasure begins; empty: nothing
+	total    *regexp.Regexp // its first group is the value of Metric
+	partial  string         // an ending of files that it leaves where it cannot make its report
+	source   string         // what is to be installed
 	refusals []refusal
 }
 
@@ -60,7 +65,7 @@ const folderWord = "DIR"
 
 var tools = []Tool{
 	{
-		Name: "nsys", Report: "profile.nsys-rep", Format: "nsys", Read: "profile.sqlite", Ranges: true,
+		Name: "nsys", Finds: "nsys", Report: "profile.nsys-rep", Format: "nsys", Read: "profile.sqlite", Ranges: true,
 		// The names of ranges are not registered, so that the capture compares texts.
 		Env: []string{"NSYS_NVTX_PROFILER_REGISTER_ONLY=0"},
 		// Calls of the operating system and samples of the processor are left out: they make reports a hundred times as large.
@@ -74,7 +79,7 @@ var tools = []Tool{
 		},
 	},
 	{
-		Name: "ncu", Report: "profile.ncu-rep", Format: "ncu", Read: "profile.csv", Ranges: true, EndsProgram: true,
+		Name: "ncu", Finds: "ncu", Report: "profile.ncu-rep", Format: "ncu", Read: "profile.csv", Ranges: true, EndsProgram: true,
 		// It would copy its sections into the home folder.
 		Env: []string{"NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT=1"},
 		options: []string{
@@ -94,6 +99,22 @@ var tools = []Tool{
 			{regexp.MustCompile(`(?m)^==WARNING== (No kernels were profiled.*)$`), ""},
 		},
 	},
+	{
+		Name: "cachegrind", Finds: "valgrind", Report: "profile.cachegrind",
+		// Without a simulation of caches, which is not what a processor of today does, it is half as slow.
+		options: []string{"--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=DIR/profile.cachegrind"},
+		Metric:  "instructions", total: regexp.MustCompile(`(?m)^summary: ([0-9]+)`), source: "Valgrind",
+	},
+}
+
+// Total returns the value of Metric in a report; false: it is not in it.
+func (t *Tool) Total(report string) (int64, bool) {
+	m := t.total.FindStringSubmatch(report)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	return n, err == nil && n > 0
 }
 
 // Names lists the tools.
@@ -160,7 +181,7 @@ func in(folder string, words []string) []string {
 
 // Absent returns why the tool cannot be started, where its program is missing.
 func (t *Tool) Absent() string {
-	return t.Name + " is not installed: no such program in PATH; install " + t.source
+	return t.Finds + " is not installed: no such program in PATH; install " + t.source
 }
 
 // Refusal returns why there is no report, in the tool's own words, with what helps where that is known; empty: it did not say. printed
