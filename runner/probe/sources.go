@@ -61,8 +61,8 @@ func packageEnergy(root fs.FS) (source, error) {
 		return source{}, err
 	}
 	type counter struct {
-		file       string
-		range_, at int64
+		file        string
+		largest, at int64
 	}
 	var counters []*counter
 	for _, zone := range zones {
@@ -70,7 +70,7 @@ func packageEnergy(root fs.FS) (source, error) {
 			continue // psys has the energy of the whole platform
 		}
 		c := &counter{file: zone + "/energy_uj"}
-		if c.range_, err = readNumber(root, zone+"/max_energy_range_uj"); err != nil {
+		if c.largest, err = readNumber(root, zone+"/max_energy_range_uj"); err != nil {
 			return source{}, err
 		}
 		if c.at, err = readNumber(root, c.file); err != nil {
@@ -89,7 +89,7 @@ func packageEnergy(root fs.FS) (source, error) {
 				return 0, err
 			}
 			if used += now - c.at; now < c.at {
-				used += c.range_ + 1
+				used += c.largest + 1
 			}
 			c.at = now
 		}
