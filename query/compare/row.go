@@ -282,8 +282,8 @@ func Fields(inputs bool) []answer.Field[Row] {
 	fields := slices.Concat(
 		query.PointFields(func(r *Row) *query.Point { return &r.Identity }, query.Identity...),
 		[]answer.Field[Row]{field("params", answer.TypeMap, query.PointMeanings["params"], (*Row).params)},
-		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }), clockFields(),
-		estimateFields(), verdictFields(), relativeFields())
+		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }),
+		estimateFields(), verdictFields(), relativeFields(), clockFields())
 	if inputs {
 		fields = append(fields, inputFields()...)
 	}
