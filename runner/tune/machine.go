@@ -139,7 +139,10 @@ func (t tree) read(target string) (string, error) {
 		return strings.TrimSpace(string(text)), err
 	case what == gpuPower:
 		watts, err := smi("-i", index, "--query-gpu=power.limit", "--format=csv,noheader,nounits")
-		return strings.TrimSuffix(strings.TrimRight(watts, "0"), "."), err
+		if whole, rest, fraction := strings.Cut(watts, "."); fraction && strings.Trim(rest, "0") == "" {
+			watts = whole // as users write it: 250.00 is 250
+		}
+		return watts, err
 	}
 	return "", nil
 }

@@ -328,3 +328,35 @@ func TestParse(t *testing.T) {
 		t.Error("None")
 	}
 }
+
+// smiScript stands in for nvidia-smi: a power limit in a file, and a log of what changes clocks.
+const smiScript = `#!/bin/sh
+case "$*" in
+*query-gpu=index*) echo 0 ;;
+*query-gpu=power.limit*) cat "$SMI/power" ;;
+*-pl*) echo "$4.00" >"$SMI/power" ;;
+*) echo "$*" >>"$SMI/log" ;;
+esac
+`
+
+// TestGPU: the power limit of a GPU is read back and restored; its clock, which the driver does not tell, is reset.
+func TestGPU(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root changes GPUs")
+	}
+	dir := t.TempDir()
+	valuetest.Files(t, dir, map[string]string{"power": "700.00\n"})
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(smiScript), 0o755))
+	t.Setenv("SMI", dir)
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	power := func() string {
+		return strings.TrimSpace(string(valuetest.Must(os.ReadFile(filepath.Join(dir, "power")))))
+	}
+	h := valuetest.Must(Hold(t.TempDir(), []Wish{{GPUClock, "1410"}, {GPUPower, "250"}}, nil))
+	valuetest.DeepEqual(t, h.Results, []Result{{Name: GPUClock, Value: "1410"}, {Name: GPUPower, Value: "250"}})
+	valuetest.Equal(t, power(), "250.00")
+	valuetest.OK(t, h.Release().Err())
+	valuetest.Equal(t, power(), "700.00")
+	log := string(valuetest.Must(os.ReadFile(filepath.Join(dir, "log"))))
+	valuetest.Equal(t, log, "-i 0 -lgc 1410,1410\n-i 0 -rgc\n")
+}
