@@ -201,3 +201,33 @@ func TestNcuReports(t *testing.T) {
 		}
 	}
 }
+
+// TestStackProfilers: perf and py-spy leave folded stacks; those of py-spy begin with the benchmark, without the worker around it.
+func TestStackProfilers(t *testing.T) {
+	const code = "def f(n):\n    return sum(i * i for i in range(n))\n\ndef bench_b():\n    return f(30000)\n"
+	for tool, c := range map[string]struct{ says, iterations string }{"perf": {"python", ""}, "py-spy": {"bench_b (b.py:5);f (b.py:2);", "40"}} {
+		t.Run(tool, func(t *testing.T) {
+			python := valuetest.Must(exec.LookPath(programtest.Interpreter()))
+			folder := filepath.Dir(python)
+			program := exec.Command(tool, "--version")
+			if found, err := exec.LookPath(filepath.Join(folder, tool)); err == nil {
+				program.Path, program.Err = found, nil
+			}
+			programtest.Needs(t, tool, program.Run())
+			p := newProfiling(t, folder)
+			programtest.WriteFile(t, p.dir, "b.py", code)
+			passes := p.bench(t, "file: b.py\npython: "+python+"\nwarmup: 3\niterations: 40\nprofile: "+tool+"\n")
+			if len(passes) != 1 || passes[0][0] != "ok" || passes[0][3] != "profile.folded" {
+				t.Fatalf("passes %q", passes)
+			}
+			run := p.query(t, "SELECT run_id, env['profile.iterations'] FROM runs WHERE purpose = 'profile'")[0]
+			valuetest.Equal(t, run[1], c.iterations)
+			programtest.Output(t, p.dir, "show", run[0], "--save", "saved")
+			stacks := string(valuetest.Must(os.ReadFile(filepath.Join(p.dir, "saved", "profile.folded"))))
+			valuetest.Contains(t, stacks, c.says)
+			if tool == "py-spy" && strings.Contains(stacks, "neurolens_") {
+				t.Errorf("stacks of the worker: %s", stacks)
+			}
+		})
+	}
+}

@@ -25,6 +25,7 @@ type pass struct {
 	tool    profiler.Tool
 	program string // path of the tool
 	args    []string
+	worker  bool // it runs a worker, not a command
 	ranges  bool // only the iterations that the worker marks are recorded
 	limit   time.Duration
 
@@ -87,7 +88,7 @@ func (r *launcher) newPass(l sweep.Launch, spec *task.Spec) *pass {
 	}
 	p := &pass{
 		launcher: r, tool: tool, program: r.tools[tool.Name], args: l.Point.ProfileArgs[tool.Name], limit: spec.Deadlines.Profile,
-		ranges: tool.Ranges && spec.Program != nil,
+		worker: spec.Executor != schema.ExecutorCommand, ranges: tool.Ranges && spec.Program != nil,
 	}
 	if spec.Executor == schema.ExecutorCommand {
 		spec.Iterations = 1
@@ -128,7 +129,7 @@ func (p *pass) end(ctx context.Context, left task.Left) {
 	}
 	printed := []string{content(left.Stderr), content(left.Stdout)}
 	report := filepath.Join(left.Profiler, p.tool.Report)
-	if info, err := os.Lstat(report); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+	if exists(report) {
 		p.report = report
 		p.read(ctx, left, o)
 		return
@@ -166,13 +167,7 @@ func (p *pass) read(ctx context.Context, left task.Left, o *task.Outcome) {
 	if o.Status == schema.StatusCrashed && o.Signal == "" && p.tool.EndsProgram { // it ended the program after the last launch that it records
 		o.Status, o.Stage, o.ErrorKind, o.Error, o.ExitCode = schema.StatusOK, "", "", "", nil
 	}
-	if !p.ranges && o.Facts[factRanges] != "" {
-		delete(o.Facts, factRanges)
-		o.Missing[factRanges] = "the profiler saw none"
-	}
-	if o.Missing[factRanges] != "" { // set-up and warm-up are in the report
-		delete(o.Facts, task.FactProfiled)
-	}
+	p.judgeRanges(o)
 	if p.tool.Metric != "" {
 		p.addTotal(o)
 	}
@@ -180,6 +175,9 @@ func (p *pass) read(ctx context.Context, left task.Left, o *task.Outcome) {
 		return
 	}
 	runs, err := p.runsOf(ctx, left.Profiler)
+	if kept := filepath.Join(left.Profiler, cmp.Or(p.tool.Kept, p.tool.Report)); exists(kept) {
+		p.report = kept
+	}
 	switch {
 	case err == nil:
 		addProfile(o, runs)
@@ -209,6 +207,31 @@ func (p *pass) addTotal(o *task.Outcome) {
 	})
 }
 
+// judgeRanges removes the number of iterations if set-up and warm-up of a worker are in the report too.
+func (p *pass) judgeRanges(o *task.Outcome) {
+	if !p.tool.Ranges {
+		delete(o.Facts, factRanges)
+		delete(o.Missing, factRanges)
+		if p.tool.Whole && p.worker {
+			delete(o.Facts, task.FactProfiled)
+		}
+		return
+	}
+	if !p.ranges && o.Facts[factRanges] != "" {
+		delete(o.Facts, factRanges)
+		o.Missing[factRanges] = "the profiler saw none"
+	}
+	if o.Missing[factRanges] != "" {
+		delete(o.Facts, task.FactProfiled)
+	}
+}
+
+// exists reports whether there is a file with content.
+func exists(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
+
 // unreadableError is that the tool itself cannot read its report.
 type unreadableError struct{ error }
 
@@ -226,6 +249,9 @@ func (p *pass) runsOf(ctx context.Context, folder string) ([]schema.Run, error) 
 		if err != nil {
 			return nil, &unreadableError{fmt.Errorf("reading the report of %s: %w", p.tool.Name, err)}
 		}
+	}
+	if err := p.tool.Fold(folder); err != nil {
+		return nil, &unreadableError{fmt.Errorf("reading the report of %s: %w", p.tool.Name, err)}
 	}
 	file, err := os.Open(filepath.Join(folder, p.tool.Read))
 	if err != nil {

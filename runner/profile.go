@@ -96,6 +96,9 @@ func (p *profile) add(op schema.Op) *profiledOp {
 			*sum.to = new(**sum.to + **sum.from)
 		}
 	}
+	if total.Counters == nil {
+		total.Counters = map[string]float64{}
+	}
 	for name, value := range op.Counters {
 		total.Counters[name] += value
 	}

@@ -8,6 +8,9 @@
 package profiler
 
 import (
+	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,7 +34,8 @@ const (
 type Tool struct {
 	Name   string
 	Finds  string   // its program, in PATH
-	Report string   // its file in the folder of the pass, which its own viewer opens
+	Report string   // the file in the folder of the pass by which a pass is judged
+	Kept   string   // the file that is kept, which viewers open; empty: the report
 	Env    []string // of the tool and the program
 	// Format is the name of the format in which a reader of results reads the file Read; empty: nothing is read.
 	Format, Read string
@@ -39,18 +43,22 @@ type Tool struct {
 	Metric string
 	// Ranges reports whether the tool records only what is within RangeMeasure, if it is told so.
 	Ranges bool
+	// Whole reports whether the tool records all of a worker, with its set-up and warm-up.
+	Whole bool
 	// EndsProgram reports whether the tool may end the program before the program is done.
 	EndsProgram bool
 
-	command  string         // the first argument, if it is none of options
-	options  []string       // arguments with their values, with the folder of the pass for DIR
-	ranges   []string       // further options that restrict it to RangeMeasure
-	convert  []string       // arguments with which the same program makes Read, by itself or by its standard output
-	printed  bool           // Read is the standard output of convert
-	begun    string         // it prints when RangeMeasure begins; empty: nothing
-	total    *regexp.Regexp // its first group is the value of Metric
-	partial  string         // an ending of files that it leaves where it cannot make its report
-	source   string         // what is to be installed
+	command  string                               // the first argument, if it is none of options
+	options  []string                             // arguments with their values, with the folder of the pass for DIR
+	ranges   []string                             // further options that restrict it to RangeMeasure
+	convert  []string                             // arguments with which the same program makes Read, by itself or by its standard output
+	printed  bool                                 // the standard output of convert is made into Read
+	last     string                               // the argument before the program; empty: none
+	fold     func(r io.Reader, w io.Writer) error // makes Read of Report, or of what convert printed; nil: it is that
+	total    *regexp.Regexp                       // its first group is the value of Metric
+	begun    string                               // it prints when RangeMeasure begins; empty: nothing
+	partial  string                               // an ending of files that it leaves where it cannot make its report
+	source   string                               // what is to be installed
 	refusals []refusal
 }
 
@@ -97,6 +105,24 @@ var tools = []Tool{
 			},
 			{regexp.MustCompile(`(?m)^==ERROR== (.*)$`), ""},
 			{regexp.MustCompile(`(?m)^==WARNING== (No kernels were profiled.*)$`), ""},
+		},
+	},
+	{
+		Name: "perf", Finds: "perf", Report: "perf.data", Kept: "profile.folded", Format: "folded", Read: "profile.folded", Whole: true,
+		command: "record", options: []string{"--quiet", "--call-graph=fp", "--no-buildid-cache", "--output=DIR/perf.data"}, last: "--",
+		convert: []string{"script", "--input=DIR/perf.data"}, printed: true, fold: foldPerf,
+		source: "perf of the kernel (Debian: linux-perf)",
+		refusals: []refusal{
+			{regexp.MustCompile(`(?m)^(Access to performance monitoring.*)$`), "sysctl kernel.perf_event_paranoid=1"},
+		},
+	},
+	{
+		Name: "py-spy", Finds: "py-spy", Report: "stacks", Kept: "profile.folded", Format: "folded", Read: "profile.folded",
+		command: "record", options: []string{"--format=raw", "--output=DIR/stacks"}, last: "--", fold: foldPySpy,
+		source: "py-spy (pip install py-spy)",
+		refusals: []refusal{
+			{regexp.MustCompile(`(?m)^(Permission Denied.*)$`), "run as root, or give it CAP_SYS_PTRACE"},
+			{regexp.MustCompile(`(?m)^Error: (.*)$`), ""},
 		},
 	},
 	{
@@ -149,7 +175,11 @@ func (t *Tool) Start(program, folder string, ranges bool, further []string) []st
 			words = append(words, strings.Fields(option)...)
 		}
 	}
-	return slices.Concat(in(folder, words), further)
+	words = slices.Concat(in(folder, words), further)
+	if t.last != "" {
+		words = append(words, t.last)
+	}
+	return words
 }
 
 // nameOf returns the name of an option: --set of "--set basic" and of "--set=basic".
@@ -160,16 +190,40 @@ func nameOf(option string) string {
 	return option
 }
 
-// Convert returns the words that make the file Read of a report, and the file to which their standard output goes; empty: it is not
-// needed. No words: the report is that file.
+// Convert returns the words that make the file Read of a report, or what Fold makes it of, and the file to which their standard output goes;
+// empty: it is not needed. No words: nothing is to be started.
 func (t *Tool) Convert(program, folder string) (words []string, output string) {
 	if t.convert == nil {
 		return nil, ""
 	}
 	if t.printed {
 		output = filepath.Join(folder, t.Read)
+		if t.fold != nil {
+			output += ".printed"
+		}
 	}
 	return in(folder, append([]string{program}, t.convert...)), output
+}
+
+// Fold makes the file Read of the report in a folder, after Convert, where the tool itself does not.
+func (t *Tool) Fold(folder string) error {
+	if t.fold == nil {
+		return nil
+	}
+	from := filepath.Join(folder, t.Report)
+	if t.printed {
+		from = filepath.Join(folder, t.Read+".printed")
+	}
+	r, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w, err := os.Create(filepath.Join(folder, t.Read))
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.fold(r, w), w.Close())
 }
 
 func in(folder string, words []string) []string {

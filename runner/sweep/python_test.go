@@ -270,9 +270,9 @@ func TestErrorsOfPythonValues(t *testing.T) {
 	check("reproducible: 1", "3: reproducible: want true or false, got 1")
 	check("cold_start: yes", `3: cold_start: want true or false, got "yes"`)
 	check("flush_l2: [true]", "3: flush_l2: want true or false, got a list")
-	check("profile: vtune", `3: profile: want one of ort torch nsys ncu cachegrind, got "vtune"`)
-	check("profile: [{timeout: 1s}]", "3: profile: want a tool: one of ort torch nsys ncu cachegrind")
-	check("profile: {tool: vtune}", `3: profile.tool: want one of ort torch nsys ncu cachegrind, got "vtune"`)
+	check("profile: vtune", `3: profile: want one of ort torch nsys ncu perf py-spy cachegrind, got "vtune"`)
+	check("profile: [{timeout: 1s}]", "3: profile: want a tool: one of ort torch nsys ncu perf py-spy cachegrind")
+	check("profile: {tool: vtune}", `3: profile.tool: want one of ort torch nsys ncu perf py-spy cachegrind, got "vtune"`)
 	check("telemetry: 10", "3: telemetry: want off or a map with hz, got 10")
 	check("telemetry: on", `3: telemetry: want off or a map with hz, got "on"`)
 	check("telemetry: {hz: 0}", "3: telemetry.hz: want a number above 0 and at most 1000, got 0")
@@ -322,7 +322,7 @@ func TestErrorsOfPythonOptions(t *testing.T) {
 		"--reproducible: not supported with builtin: only with file, onnxrt, torch, tensorrt and a command with {seed}")
 	check(net, Overrides{Given: map[string]string{"timing": "fast"}},
 		`--timing: want one of auto perf_counter cuda_event triton torch_timer, got "fast"`)
-	check(net, Overrides{Given: map[string]string{"profile": "ort,vtune"}}, `--profile: want one of ort torch nsys ncu cachegrind, got "vtune"`)
+	check(net, Overrides{Given: map[string]string{"profile": "ort,vtune"}}, `--profile: want one of ort torch nsys ncu perf py-spy cachegrind, got "vtune"`)
 	check(net, Overrides{Given: map[string]string{"seed": "-1"}}, "--seed: want a whole number from 0 to 4294967295, got -1")
 	check(net+"grid: {seed: 1}", Overrides{Given: map[string]string{"seed": "1"}}, "--seed: seed is an axis of this sweep: use -P seed=VALUE")
 	check(net+"grid: {device: cpu}", Overrides{Given: map[string]string{"device": "cuda"}},
