@@ -36,6 +36,7 @@ type Plan struct {
 	Changes  []Change      // why runs of an unfinished session do not count
 	Sides    []Side        // base and head; empty without a comparison
 	Secrets  []string      // names of variants and values of parameters that look like secrets: they are stored
+	Busy     []string      // devices that the session was to measure with others and that another session measures, with its owner
 	Campaign string        // that the session belongs to; empty: none
 	Shards   int           // of a plan that tells the state of a campaign: how many the newest of its sessions with shards shared out; 0: none
 	Twice    []Twice       // of the same: launches that were run by more than one session of the campaign
@@ -319,6 +320,7 @@ func (s *session) plan(ctx context.Context) error {
 	s.progress.total, s.progress.finished, s.progress.estimate = len(plan.Launches), plan.Done, newEstimate(*plan)
 	s.launcher.levels.learn(earlier)
 	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
+	plan.Busy = s.busy
 	plan.Expected, plan.Sides = s.progress.estimate.remaining(), compared(s.assembler.sides)
 	for _, p := range plan.Launches {
 		if p.Done != nil {

@@ -152,9 +152,9 @@ func TestSuiteTimeoutOfRounds(t *testing.T) {
 		}
 		return nil
 	})
-	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
+	s.launcher.pool, s.lanes = pool, []*lane{{watch: probe.Watch(s.assembler.env)}}
 	s.limits.now = func() time.Time { return clock }
-	defer s.launcher.watch.Close()
+	defer s.lanes[0].watch.Close()
 	valuetest.OK(t, s.run(t.Context()))
 	if s.result.Statuses[schema.StatusOK] != 9 || skipped != 3 {
 		t.Errorf("%v, want 9 ok and 3 skipped", s.result.Statuses)

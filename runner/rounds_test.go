@@ -90,7 +90,7 @@ func TestImpreciseSaysWhy(t *testing.T) {
 			defer pool.Close()
 			watch := probe.Watch(x.assembler.env)
 			defer watch.Close()
-			x.launcher.pool, x.launcher.watch = pool, watch
+			x.launcher.pool, x.lanes = pool, []*lane{{watch: watch}}
 			valuetest.OK(t, x.run(ctx))
 			want := c.want
 			want.Points, want.Imprecise, want.RelError = 1, 1, 1e-6

@@ -73,8 +73,11 @@ type Options struct {
 	Process tune.Process
 	Tuned   []tune.Result
 
-	Locks string // directory of the device locks
-	Wait  bool   // wait for a device that another session is measuring
+	// Devices are GPUs to measure at once, as device.Each takes them: the points are dealt out, and each device runs its own one after the other.
+	// One that another session measures is left out. Empty: one point runs at a time.
+	Devices string
+	Locks   string // directory of the device locks
+	Wait    bool   // wait for a device that another session is measuring
 }
 
 // Event is something that happens while a sweep runs. Exactly one of Plan, Waiting, Build, Reference, Progress, Run and Look is set.
@@ -234,7 +237,7 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 		result.Files.Unmatched = session.patterns.unmatched()
 	}()
 	if !o.DryRun {
-		held, err := session.lock(ctx)
+		held, err := session.openLanes(ctx)
 		if err != nil {
 			return result, err
 		}
@@ -258,9 +261,11 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 	if err != nil {
 		return result, fmt.Errorf("starting a session: %w", err)
 	}
-	watch := probe.Watch(session.assembler.env)
-	defer watch.Close()
-	session.launcher.pool, session.launcher.watch = pool, watch
+	for _, on := range session.lanes {
+		on.watch = probe.Watch(session.assembler.env)
+		defer on.watch.Close()
+	}
+	session.launcher.pool = pool
 	err = session.run(ctx)
 	if closed := pool.Close(); err == nil {
 		err = closed
@@ -309,14 +314,17 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 		cpuOnly = cpuOnly && usesProcessorOnly(&s.sweep.Points[i])
 	}
 	s.assembler.devices = device.Of(s.assembler.env, os.Environ(), cpuOnly)
-	s.launcher.devices = s.assembler.devices
-	var wait func(device, owner string)
-	if s.options.Wait {
-		wait = func(device, owner string) {
-			s.progress.report(Event{Waiting: device + " is being measured by " + owner})
-		}
+	return device.Lock(ctx, s.options.Locks, s.assembler.devices, s.waiting())
+}
+
+// waiting returns a function that reports that the session waits for a device; nil: it does not wait.
+func (s *session) waiting() func(device, owner string) {
+	if !s.options.Wait {
+		return nil
 	}
-	return device.Lock(ctx, s.options.Locks, s.assembler.devices, wait)
+	return func(device, owner string) {
+		s.progress.report(Event{Waiting: device + " is being measured by " + owner})
+	}
 }
 
 // usesProcessorOnly reports whether a point is known to use no GPU.

@@ -143,10 +143,10 @@ func TestSuiteTimeout(t *testing.T) {
 		clock = start.Add(time.Duration(len(runs)) * 100 * time.Minute) // the third launch begins at 3 h 20 min
 		return nil
 	})
-	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
+	s.launcher.pool, s.lanes = pool, []*lane{{watch: probe.Watch(s.assembler.env)}}
 	s.limits.now = func() time.Time { return clock }
 	valuetest.OK(t, s.run(t.Context()))
-	s.launcher.watch.Close()
+	s.lanes[0].watch.Close()
 	if err := pool.Close(); err != nil {
 		t.Error(err)
 	}

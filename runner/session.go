@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -23,6 +24,10 @@ import (
 // the launcher runs it, the assembler makes a run of the outcome, emit stores the run, and the agenda decides whether more
 // repeats are needed.
 type session struct {
+	lanes []*lane
+	mu    sync.Mutex // see lane
+	busy  []string   // devices of several that are left out, with their owners
+
 	sweep   *sweep.Sweep
 	options Options
 	emit    func(schema.Run) error
@@ -117,8 +122,16 @@ func (s *session) convert(ctx context.Context, launches []sweep.Launch) error {
 	return nil
 }
 
-// launchAll runs launches in order.
+// launchAll runs launches in order, or side by side on several devices, in order on each.
 func (s *session) launchAll(ctx context.Context, launches []sweep.Launch) error {
+	if s.lanes[0].mu != nil {
+		return s.launchLanes(ctx, launches)
+	}
+	return s.launchOn(ctx, s.lanes[0], launches)
+}
+
+// launchOn runs launches in order on a lane.
+func (s *session) launchOn(ctx context.Context, on *lane, launches []sweep.Launch) error {
 	for i, l := range launches {
 		if ctx.Err() != nil {
 			return nil
@@ -127,7 +140,7 @@ func (s *session) launchAll(ctx context.Context, launches []sweep.Launch) error 
 			s.result.Left += len(launches) - i
 			return nil
 		}
-		if err := s.launchOne(ctx, l); err != nil {
+		if err := s.launchOne(ctx, on, l); err != nil {
 			return err
 		}
 	}
@@ -135,9 +148,9 @@ func (s *session) launchAll(ctx context.Context, launches []sweep.Launch) error 
 }
 
 // launchOne runs one launch and stores its run.
-func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
+func (s *session) launchOne(ctx context.Context, on *lane, l sweep.Launch) error {
 	began := time.Now()
-	run, results, err := s.launch(ctx, l)
+	run, results, err := s.launch(ctx, on, l)
 	if err != nil {
 		return err
 	}
@@ -174,21 +187,22 @@ const WarnFileChanged = "file_changed"
 
 // launch returns the run of a launch: of a process tree, or with the reason why there was none. results are the runs that the launched
 // tool reported.
-func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, results []schema.Run, err error) {
+func (s *session) launch(ctx context.Context, on *lane, l sweep.Launch) (run schema.Run, results []schema.Run, err error) {
 	t, err := s.launcher.target(ctx, subjectOf(l))
 	if err != nil {
 		return schema.Run{}, nil, err
 	}
-	if refused := s.refusal(l, t); refused != nil {
+	if refused := s.refusal(on, l, t); refused != nil {
 		refused.StartedAt = s.limits.now().UTC()
 		return s.assembler.run(l, t, *refused, nil), nil, nil
 	}
-	came, err := s.launcher.launch(ctx, l, t, func(p task.Progress) { s.progress.report(Event{Launch: l, Progress: &p}) })
+	came, err := s.launcher.launch(ctx, on, l, t, func(p task.Progress) { s.progress.report(Event{Launch: l, Progress: &p}) })
 	if err != nil {
 		return schema.Run{}, nil, err
 	}
 	s.limits.noteSkipped(subjectOf(l), came.outcome)
 	run = s.assembler.run(l, t, came.outcome, came.volatile)
+	on.quarantine(&run)
 	came.leaving.finish(&run)
 	s.result.Files.count(came.leaving, &run)
 	s.patterns.note(came.leaving, &run)
@@ -208,7 +222,7 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 }
 
 // refusal returns the outcome of a launch that does not happen; nil: it happens.
-func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
+func (s *session) refusal(on *lane, l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if skip := l.Point.Skip; skip != nil {
 		if skip.Unsupported {
 			return &task.Outcome{Status: schema.StatusUnsupported, Stage: schema.StageSetup, ErrorKind: kindNotApplied, Error: skip.Reason}
@@ -217,6 +231,9 @@ func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	}
 	if late := s.limits.whileLate(); late != nil {
 		return late
+	}
+	if on.refused != "" && !usesProcessorOnly(l.Point) {
+		return &task.Outcome{Status: schema.StatusSkipped, ErrorKind: kindQuarantine, Error: on.refused}
 	}
 	if why := s.absent[l.Profile]; why != "" {
 		return &task.Outcome{Status: schema.StatusUnsupported, Stage: schema.StageProfile, ErrorKind: kindNotInstalled, Error: why}
@@ -364,9 +381,7 @@ type launcher struct {
 	process tune.Process // settings of the processes of each run
 	targets *prepare.Targets
 	pool    *task.Pool
-	watch   *probe.Watcher
-	devices []string // that the session measures, see device.Of
-	extract Extract  // reads metrics from the files of a run
+	extract Extract // reads metrics from the files of a run
 	read    ReadResults
 	keep    KeepFile
 	tell    func(Event)
@@ -385,16 +400,8 @@ type launched struct {
 	leaving  *leaving          // decides about its files
 }
 
-// devicesOf returns the devices that a point of the session measures.
-func (r *launcher) devicesOf(p *sweep.Point) []string {
-	if usesProcessorOnly(p) {
-		return nil
-	}
-	return r.devices
-}
-
-// launch runs the process tree for a launch of a target.
-func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target, observe func(task.Progress)) (launched, error) {
+// launch runs the process tree for a launch of a target on a lane.
+func (r *launcher) launch(ctx context.Context, on *lane, l sweep.Launch, t *prepare.Target, observe func(task.Progress)) (launched, error) {
 	looked := l.Point.Compared && l.Profile == ""
 	var want *computed
 	if looked {
@@ -405,23 +412,27 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	}
 	spec := t.SpecOf(l, r.levels.of(l.Point))
 	spec.Watch, spec.Process = r.targets.Watches(subjectOf(l)), r.process
+	spec.Env = append(slices.Clone(spec.Env), on.environ...)
 	var came leftovers
 	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)
 	spec.RunDir, spec.Leave = sweep.RunDir, leaving.take
-	run := func() (task.Outcome, error) { return r.pool.Run(ctx, spec, observe) }
+	shown := func(p task.Progress) { on.together(func() { observe(p) }) }
+	run := func() (task.Outcome, error) { return r.pool.Run(ctx, spec, shown) }
 	if pass := r.newPass(l, &spec); pass != nil {
-		run = func() (task.Outcome, error) { return pass.run(ctx, spec, leaving, observe) }
+		run = func() (task.Outcome, error) { return pass.run(ctx, spec, leaving, shown) }
 	}
-	before := r.watch.Read()
+	before := on.watch.Read()
 	watched := l.Point.Telemetry != nil && l.Profile == ""
 	if watched {
-		r.watch.Begin(l.Point.Telemetry.Hz, r.devicesOf(l.Point))
+		on.watch.Begin(l.Point.Telemetry.Hz, on.devicesOf(l.Point))
 	}
-	outcome, err := run()
+	var outcome task.Outcome
+	var err error
+	on.apart(func() { outcome, err = run() })
 	var readings probe.Readings
 	if watched {
-		readings = r.watch.End()
+		readings = on.watch.End()
 	}
 	if err != nil {
 		return launched{}, fmt.Errorf("running %s: %w", l.Point.Benchmark, err)
@@ -433,7 +444,8 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	if t.Check(&outcome); looked {
 		r.comparer.judgeOutputs(l, &outcome, came.outputs, want)
 	}
-	volatile := probe.Between(before, r.watch.ReadAfter())
+	volatile := probe.Between(before, on.watch.ReadAfter())
+	on.describe(volatile)
 	if watched {
 		maps.Copy(volatile, addTelemetry(&outcome, readings, l.Point.Telemetry))
 	}

@@ -231,7 +231,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
 		Done: done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Settings: b.settings, Exclude: exclude, FindInconclusive: views.InconclusivePoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait || b.campaign != nil && b.campaign.Shard.Count > 0, Campaign: b.campaign,
+		Against: b.flags.against, Settings: b.settings, Exclude: exclude, FindInconclusive: views.InconclusivePoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait || b.campaign != nil && b.campaign.Shard.Count > 0, Campaign: b.campaign, Devices: b.flags.devices,
 	}
 }
 
@@ -451,6 +451,7 @@ type benchFlags struct {
 	maxTime      time.Duration
 	noSkipAfter  bool
 	wait, schema bool
+	devices      string
 	metrics      []string
 	campaign     campaignFlags
 	tune         []string
@@ -468,6 +469,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 
 	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric)")
 	flags.StringVar(&f.rerun, "rerun", "", "measure stored runs again: `failed` or all")
+	flags.StringVar(&f.devices, "devices", "", "measure on several GPUs at once: `0,1`, UUIDs or all; each point stays on one")
 	f.campaign.define(cmd)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list every run and why it would run; run nothing")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "start no more runs after `TIME`")

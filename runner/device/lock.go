@@ -65,6 +65,9 @@ func Lock(ctx context.Context, dir string, devices []string, onWait func(device,
 	return held, nil
 }
 
+// Add adds the devices of another Held.
+func (h *Held) Add(other *Held) { h.files = append(h.files, other.files...) }
+
 // Release unlocks the devices. The files remain, without their last owner.
 func (h *Held) Release() {
 	for _, file := range h.files {

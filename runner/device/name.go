@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// cpu is the device of a sweep that measures no GPU.
-const cpu = "cpu"
+// CPU is the device of a sweep that measures no GPU.
+const CPU = "cpu"
 
 // GPU returns the name of the device with a UUID as reported by the driver: GPU-8932f937-... is gpu-8932f937-..., and an instance of a
 // shared GPU, MIG-41d3..., is mig-41d3...
@@ -37,7 +37,7 @@ func word(text string) string {
 func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	all := gpus(env)
 	if cpuOnly || len(all) == 0 {
-		return []string{cpu}
+		return []string{CPU}
 	}
 	if env.Facts["gpu.0.gfx"] != "" {
 		return ofAMD(all, environ)
@@ -50,7 +50,7 @@ func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	if chosen := choose(all, visible, order == "PCI_BUS_ID" || alike(all)); len(chosen) > 0 {
 		return chosen
 	}
-	return []string{cpu}
+	return []string{CPU}
 }
 
 // ofAMD returns the visible AMD GPUs: among the ones that ROCR_VISIBLE_DEVICES selects, the ones that HIP_VISIBLE_DEVICES selects, or
@@ -67,9 +67,56 @@ func ofAMD(all []gpu, environ []string) []string {
 		all = named(all, choose(all, list, true))
 	}
 	if len(all) == 0 {
-		return []string{cpu}
+		return []string{CPU}
 	}
 	return names(all)
+}
+
+// Single is one device of a machine, and how a process is limited to it.
+type Single struct {
+	Name    string   // as Of returns it
+	Environ []string // KEY=VALUE
+}
+
+// Each returns the devices of a list with commas: indices in the order of the driver, UUIDs or their beginnings, UUIDs of instances (MIG), or
+// all for all GPUs of the machine.
+func Each(env schema.Env, list string) ([]Single, error) {
+	every := gpus(env)
+	if len(every) == 0 {
+		return nil, fmt.Errorf("this machine has no GPU that the driver names, and %q asks for some", list)
+	}
+	if list == "all" {
+		list = ""
+		for i := range every {
+			list += "," + strconv.Itoa(i)
+		}
+		list = list[1:]
+	}
+	variable := "CUDA_VISIBLE_DEVICES"
+	if env.Facts["gpu.0.gfx"] != "" {
+		variable = "ROCR_VISIBLE_DEVICES"
+	}
+	var singles []Single
+	for entry := range strings.SplitSeq(list, ",") {
+		entry = strings.TrimSpace(entry)
+		chosen := choose(every, entry, true)
+		if len(chosen) != 1 {
+			return nil, fmt.Errorf("no GPU %q: this machine has %d, numbered from 0", entry, len(every))
+		}
+		one := Single{Name: chosen[0], Environ: []string{variable + "=" + entry}}
+		if i := slices.IndexFunc(every, func(g gpu) bool { return g.name == one.Name }); i >= 0 {
+			value := every[i].uuid // of which CUDA and ROCm take the order from nobody
+			if value == "" {
+				value, one.Environ = strconv.Itoa(i), append(one.Environ, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
+			}
+			one.Environ[0] = variable + "=" + value
+		}
+		if slices.ContainsFunc(singles, func(s Single) bool { return s.Name == one.Name }) {
+			return nil, fmt.Errorf("GPU %q appears twice", entry)
+		}
+		singles = append(singles, one)
+	}
+	return singles, nil
 }
 
 // named returns the GPUs of these names, in their order.

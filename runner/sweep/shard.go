@@ -89,7 +89,8 @@ func taskOf(count int, getenv func(string) string) (Shard, error) {
 
 // Shards returns the shard of each point, from 1 to count, by the id of the point. Points that are compared with each other, which are a
 // block, have the same shard. The blocks are dealt out in the order of their smallest point ids, so their shards do not depend on the order
-// of the file, and the sizes of two shards differ by one block at most. The points of calibrate are in all shards, and have no entry.
+// of the file, and the sizes of two shards differ by one block at most. The points of calibrate are in all shards, and have no entry. A shard
+// deals out its own points.
 func (s *Sweep) Shards(count int) map[string]int {
 	type group struct {
 		first string
@@ -100,9 +101,13 @@ func (s *Sweep) Shards(count int) map[string]int {
 	for _, block := range s.blocks {
 		var ids []string
 		for _, i := range block {
-			ids = append(ids, s.at(i).PointID)
+			if s.places == nil || s.places[i] < len(s.Points) {
+				ids = append(ids, s.at(i).PointID)
+			}
 		}
-		add(ids)
+		if len(ids) > 0 {
+			add(ids)
+		}
 	}
 	for i := range s.Skipped {
 		add([]string{s.Skipped[i].PointID})

@@ -59,6 +59,9 @@ func planLines(p *runner.Plan) []string {
 		lines = append(lines, term.OneLine(text+": "+term.Count(changed[text], "run")+" to repeat"))
 	}
 	lines = append(lines, failingLines(p)...)
+	for _, device := range p.Busy {
+		lines = append(lines, term.OneLine("warning: left out: "+device))
+	}
 	if n := len(p.Secrets); n > 0 {
 		text := "warning: stored with the runs, because it names what is measured: " + p.Secrets[0]
 		if n > 1 {

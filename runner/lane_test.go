@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/device"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
+)
+
+// twoDevices has points in blocks of two. A process waits until one of a point on the other device runs at the same time.
+const twoDevices = `
+command: [sh, -c, 'd=$CUDA_VISIBLE_DEVICES; touch $BOTH/$d; i=0; until [ $(ls $BOTH | wc -l) = $DEVICES ] || [ $i = 100 ]; do sleep 0.05; i=$((i+1)); done; test $i != 100 # {n} {variant}']
+variant: [a, b]
+grid: {n: [1, 2, 3, 4]}
+repeats: 2
+iterations: 1
+warmup: 0
+telemetry: {hz: 50}
+`
+
+// TestDevices: two devices measure at once. A point, and what it is compared with, has one device, which its processes see alone and whose
+// readings its runs have. One that another session measures is left out. Without any the session does not begin.
+func TestDevices(t *testing.T) {
+	valuetest.Program(t, "gcc")
+	lib, both := t.TempDir(), t.TempDir()
+	valuetest.Run(t, exec.Command("gcc", "-shared", "-fPIC", "-o", filepath.Join(lib, "libnvidia-ml.so.1"), "probe/testdata/fakenvml.c"))
+	t.Setenv("LD_LIBRARY_PATH", lib)
+	t.Setenv("BOTH", both)
+	t.Setenv("DEVICES", "2")
+	var busy []string
+	measure := func(devices, locks string) (runs []schema.Run, err error) {
+		busy = nil
+		_, err = Run(t.Context(), parse(t, twoDevices), Options{Locks: locks, Devices: devices, Observe: func(e Event) {
+			if e.Plan != nil {
+				busy = e.Plan.Busy
+			}
+		}}, func(r schema.Run) error { runs = append(runs, r); return r.Validate() })
+		return runs, err
+	}
+	runs, err := measure("all", t.TempDir())
+	valuetest.OK(t, err)
+	byBlock, devices := map[string]string{}, map[string]int{}
+	for _, r := range runs {
+		on := r.Env.Facts[factDevice]
+		devices[on]++
+		if was := byBlock[r.Params["n"]]; was != "" && was != on {
+			t.Errorf("points with n=%s ran on %s and %s", r.Params["n"], was, on)
+		}
+		byBlock[r.Params["n"]] = on
+		visible := r.Env.Facts["env.CUDA_VISIBLE_DEVICES"]
+		if r.Status != schema.StatusOK || device.GPU(visible) != on || r.Env.Facts["telemetry.device"] != visible {
+			t.Errorf("%s %s on %s, sees %q, readings of %q", r.Status, r.Error, on, visible, r.Env.Facts["telemetry.device"])
+		}
+	}
+	valuetest.DeepEqual(t, devices, map[string]int{"gpu-0": 8, "gpu-1": 8}, "runs by device")
+
+	locks := t.TempDir()
+	held := valuetest.Must(device.Lock(t.Context(), locks, []string{"gpu-1"}, nil))
+	defer held.Release()
+	valuetest.OK(t, os.RemoveAll(both))
+	valuetest.OK(t, os.Mkdir(both, 0o700))
+	t.Setenv("DEVICES", "1")
+	runs, err = measure("0,1", locks)
+	valuetest.OK(t, err)
+	other := slices.ContainsFunc(runs, func(r schema.Run) bool { return r.Env.Facts[factDevice] != "gpu-0" || r.Status != schema.StatusOK })
+	if len(runs) != 16 || other || len(busy) != 1 || !strings.HasPrefix(busy[0], "gpu-1 is being measured by pid ") {
+		t.Errorf("one device is busy: %d runs, on others or failed %v, left out %q", len(runs), other, busy)
+	}
+
+	runs, err = measure("1", locks)
+	if _, isBusy := errors.AsType[*device.BusyError](err); !isBusy || len(runs) > 0 {
+		t.Errorf("the only device is busy: %d runs, %v", len(runs), err)
+	}
+	_, err = measure("7", locks)
+	if _, input := errors.AsType[*InputError](err); !input || !strings.Contains(err.Error(), `no GPU "7": this machine has 2`) {
+		t.Errorf("a device that is not there: %v", err)
+	}
+}
+
+// TestQuarantine: after a run whose processes cannot be killed, its device runs nothing more. Points of the processor still run.
+func TestQuarantine(t *testing.T) {
+	on := &lane{devices: []string{"gpu-0"}}
+	on.quarantine(&schema.Run{RunID: "R", Status: schema.StatusTimeout})
+	valuetest.DeepEqual(t, on.refused, "", "refused after a timeout")
+	on.quarantine(&schema.Run{RunID: "R", Status: schema.StatusUnkillable})
+	s := &session{sweep: parse(t, twoDevices), limits: limits{now: time.Now, first: time.Now(), timeout: time.Hour}}
+	o := s.refusal(on, sweep.Launch{Point: &s.sweep.Points[0]}, nil)
+	if o == nil || o.Status != schema.StatusSkipped || o.ErrorKind != kindQuarantine || !strings.Contains(o.Error, "run R that could not be killed") {
+		t.Errorf("a launch on the device is %+v", o)
+	}
+	processor := &lane{devices: []string{device.CPU}}
+	processor.quarantine(&schema.Run{RunID: "R", Status: schema.StatusUnkillable})
+	valuetest.DeepEqual(t, processor.refused, "", "the processor is refused")
+}
