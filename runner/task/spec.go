@@ -79,7 +79,7 @@ type Spec struct {
 type Profiler struct {
 	// Args returns the program (an absolute path) and its arguments, to which those of its child are added. folder is for its files. It is
 	// empty at first, also its TMPDIR, and is removed with the directory of the run.
-	Args func(folder string) []string
+	Args func(folder string) []string `json:"-"`
 	Env  []string
 	// Grace is how long the profiler may take to write its report when a deadline strikes: it gets SIGINT before it is killed.
 	Grace time.Duration
