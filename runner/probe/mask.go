@@ -141,13 +141,14 @@ var notSecret = regexp.MustCompile(`^(?i:[-+]?[0-9.,_]{1,9}[kmg]?|true|false|yes
 func harmless(value string) bool { return value == "" || notSecret.MatchString(value) }
 
 // listened are the variables, or the beginnings of their names, that numeric libraries, the memory allocator and the locale of
-// the C library, and the Go runtime act on.
+// the C library, and the runtimes of Go, Python, Java and Node.js act on.
 // TensorFlow's are listed closely, since Terraform keeps its secrets under TF_ too.
 var listened = []string{
 	"CUDA_", "NCCL_", "HIP_", "ROCR_", "HSA_", "ROCM_", "MIOPEN_", "RCCL_", "OMP_", "KMP_", "GOMP_", "MKL_", "OPENBLAS_", "PYTORCH_", "TORCH_", "XLA_",
 	"TF_CPP_", "TF_CUDA_", "TF_CUDNN_", "TF_DETERMINISTIC_", "TF_DISABLE_", "TF_ENABLE_", "TF_FORCE_", "TF_GPU_",
 	"TF_NUM_", "TF_XLA_",
 	"MALLOC_", "GLIBC_TUNABLES", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LANG", "LD_PRELOAD", "LD_LIBRARY_PATH", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT",
+	"PYTHONHASHSEED", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "PYTHON_GIL", "PYTHON_JIT", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "NODE_OPTIONS",
 }
 
 // readEnviron takes over the variables that are listened to. A variable that is not set is no missing fact.

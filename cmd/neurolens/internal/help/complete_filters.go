@@ -290,7 +290,7 @@ var values = map[string]offer{
 	"--prepare": nothing, "--setup": nothing, "--cleanup": nothing, "--ignore-exit": completionWords("true"),
 	"--device": completionWords("cpu", "cuda", "cuda:0", "mps"), "--provider": completionWords("CPUExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"),
 	"--rerun": completionWords("failed", "all"), "--tag": tags, "--rel-error": nothing,
-	"--shard": completionWords("auto"), "--campaign": one(column("env." + schema.FactCampaign)), "--devices": completionWords("all"),
+	"--shard": completionWords("auto"), "--campaign": nothing, "--devices": completionWords("all"),
 
 	// which runs
 	"--backend": one(column("backend")), "--model": one(column("model")), "--gpu": one(column("gpu_name")), "ls --precision": one(column("precision")),

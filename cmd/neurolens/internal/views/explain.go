@@ -67,7 +67,7 @@ func (w Explanation) View() term.View {
 	} else {
 		v.Below = append(v.Below, term.Count(ranked, "difference")+": correlations, not proven causes")
 	}
-	v.Below = append(v.Below, "environment variables that no library listens to are not stored")
+	v.Below = append(v.Below, "only environment variables of libraries, runtimes and the locale are stored")
 	if slices.ContainsFunc(w.x.Rows, func(r compare.ExplainRow) bool { return r.Kind == string(compare.OpEvidence) && r.Rank != nil }) {
 		v.Below = append(v.Below, "ops: totals of a profiled run; PART is the share of the change of all ops")
 	}

@@ -118,7 +118,7 @@ inconclusive  setup +50.0 %
 1 op with a difference below 2 % of the total time
 
 7 differences: correlations, not proven causes
-environment variables that no library listens to are not stored
+only environment variables of libraries, runtimes and the locale are stored
 ops: totals of a profiled run; PART is the share of the change of all ops
 metrics and stages: false discovery rate 5 % (Benjamini-Hochberg) over 4 tests
 
