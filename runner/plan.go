@@ -35,6 +35,7 @@ type Plan struct {
 	Expected time.Duration // how long the others will take, estimated from earlier runs with the same settings; 0: not known
 	Changes  []Change      // why runs of an unfinished session do not count
 	Sides    []Side        // base and head; empty without a comparison
+	OwnSweep OwnSweep      // how the sweep file of both sides differs from that of the base
 	Secrets  []string      // names of variants and values of parameters that look like secrets: they are stored
 	Busy     []string      // devices that the session was to measure with others and that another session measures, with its owner
 	Campaign string        // that the session belongs to; empty: none
@@ -53,6 +54,12 @@ type Side struct {
 	Name   string // base or head
 	Commit string
 	Dirty  bool // it has uncommitted changes
+}
+
+// OwnSweep names a sweep file that the base has with another content. Both sides of a comparison run that of the working tree.
+type OwnSweep struct {
+	File  string // path from the working directory; empty: the base has the same, or none
+	Alone bool   // no other file differs, so that both sides run the same code
 }
 
 // Planned is a launch and, if it is not run again, its run of an earlier session.
@@ -322,6 +329,7 @@ func (s *session) plan(ctx context.Context) error {
 	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
 	plan.Busy = s.busy
 	plan.Expected, plan.Sides = s.progress.estimate.remaining(), compared(s.assembler.sides)
+	plan.OwnSweep = s.ownSweep
 	for _, p := range plan.Launches {
 		if p.Done != nil {
 			s.limits.oom.note(subjectOf(p.Launch), p.Done.Status)

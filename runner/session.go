@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -41,6 +42,7 @@ type session struct {
 	patterns  patterns
 	counted   []string          // ids of runs of earlier sessions that count, and that no stored run names yet
 	absent    map[string]string // profilers that are not installed, with the reasons
+	ownSweep  OwnSweep
 }
 
 // subject is a point on one side: the thing that is launched repeatedly.
@@ -305,7 +307,35 @@ func (s *session) openSides(ctx context.Context) (*worktree.Pair, error) {
 		return nil, &InputError{err}
 	}
 	s.assembler.sides = []side{sideOf(pair, pair.Base), sideOf(pair, pair.Head)}
+	s.ownSweep = ownSweep(pair, s.options.Sweep)
 	return pair, nil
+}
+
+// ownSweep tells how the sweep file at path, from which both sides run, differs from that of the base. A base without it has nothing to
+// differ from.
+func ownSweep(pair *worktree.Pair, path string) OwnSweep {
+	used, err := os.ReadFile(path)
+	if err != nil { // standard input, or no file
+		return OwnSweep{}
+	}
+	if filepath.IsAbs(path) {
+		dir, err := filepath.Abs(".")
+		if err != nil {
+			return OwnSweep{}
+		}
+		if path, err = filepath.Rel(dir, path); err != nil {
+			return OwnSweep{}
+		}
+	}
+	of := filepath.Join(pair.Base.Dir, path)
+	if !worktree.Within(of, pair.Base.Root) {
+		return OwnSweep{}
+	}
+	committed, err := os.ReadFile(of)
+	if err != nil || bytes.Equal(committed, used) {
+		return OwnSweep{}
+	}
+	return OwnSweep{File: path, Alone: pair.Head.Commit == pair.Base.Commit && !strings.Contains(pair.Head.Changed, "\n")}
 }
 
 func sideOf(pair *worktree.Pair, t worktree.Tree) side {

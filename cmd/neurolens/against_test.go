@@ -48,6 +48,38 @@ func TestAgainstItself(t *testing.T) {
 	checkNoSides(t, dir, cache)
 }
 
+// TestAgainstOwnSweep: both sides run the sweep file of the working tree, which is said before the first run where the base has another.
+func TestAgainstOwnSweep(t *testing.T) {
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	programtest.WriteFile(t, dir, "sub/sweep.yaml", spinSweep)
+	programtest.WriteFile(t, dir, "sub/spin.sh", spinScript)
+	programtest.Repository(t, dir)
+	said := func(file string) string {
+		t.Helper()
+		p := programtest.Program(t, filepath.Join(dir, "sub"), "bench", file, "--against", "HEAD", "--repeats", "1", "--dry-run", "--format", "table")
+		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache)
+		p.MustRun(t)
+		for line := range strings.Lines(p.Printed.String()) {
+			if strings.Contains(line, "differs") {
+				return strings.TrimSpace(line)
+			}
+		}
+		return ""
+	}
+	valuetest.Equal(t, said("sweep.yaml"), "", "the same sweep")
+	programtest.WriteFile(t, dir, "sub/sweep.yaml", spinSweep+"repeats: 2\n")
+	want := "sweep.yaml differs from that of base: both sides run yours"
+	valuetest.Equal(t, said("sweep.yaml"), want+", and no other file differs, so both run the same", "another sweep alone")
+	programtest.WriteFile(t, dir, "sub/spin.sh", "exit 0\n")
+	valuetest.Equal(t, said(filepath.Join(dir, "sub", "sweep.yaml")), want, "another sweep and another script")
+	programtest.WriteFile(t, dir, "sub/new.yaml", spinSweep)
+	valuetest.Equal(t, said("new.yaml"), "", "a sweep that the base lacks")
+}
+
 // checkNoSides: the two sides are gone, from the disk and from the repository.
 func checkNoSides(t *testing.T, dir, cache string) {
 	t.Helper()

@@ -36,6 +36,13 @@ func planLines(p *runner.Plan) []string {
 	if len(p.Sides) > 0 {
 		lines = append(lines, sidesLine(p.Sides))
 	}
+	if own := p.OwnSweep; own.File != "" {
+		line := own.File + " differs from that of base: both sides run yours"
+		if own.Alone {
+			line += ", and no other file differs, so both run the same"
+		}
+		lines = append(lines, term.OneLine(line))
+	}
 	switch {
 	case p.Campaign != "":
 		lines = append(lines, term.OneLine(fmt.Sprintf("campaign %s: %s of %s are stored already", p.Campaign, term.Thousands(p.Done), term.Count(len(p.Launches), "run"))))
