@@ -823,13 +823,13 @@ func bestSetting(ctx context.Context, db *query.DB, s progress.Summary, points [
 		return nil, nil
 	}
 	best, guess, command, err := report.Maker{Reader: s.Reader}.Best(ctx, db.WithoutWarnings(), s.Filter(), contrast)
-	if err != nil || best == "" {
+	if err != nil || len(best) == 0 {
 		return nil, err
 	}
 	if command != "" && format != term.FormatMD { // its readers have no store
 		guess += " Another axis: " + command
 	}
-	return []string{best, guess}, nil
+	return append(best, guess), nil
 }
 
 // standings assigns the cells of a comparison to the points of a summary, and to their sides if two commits were compared.

@@ -199,13 +199,17 @@ warmup: 0
 	flat := strings.Join(strings.Fields(programtest.Output(t, dir, "bench", "s.yaml")), " ")
 	const best = "Best: threads=4 at 2 of 3 points, by −48.8 % to −61.4 % against threads=1; most at n=8: steps 8300 → 3200, −61.4 % (95 % interval −61.4 % to −61.4 %); " +
 		"the next is threads=2, closest at n=4: 2600 against 2200. Elsewhere: threads=2 at n=1."
-	if !strings.Contains(flat, best+" Nobody named a baseline: threads=1 is a guess. Another axis: neurolens ls --pivot n session=") {
+	const ahead = "Lowest median over all axes, by estimate: n=1 threads=2, steps 1100; the next is n=1 threads=1, 1300."
+	if !strings.Contains(flat, best+" "+ahead+" Nobody named a baseline: threads=1 is a guess. Another axis: neurolens ls --pivot n session=") {
 		t.Errorf("bench ends with %s", flat)
 	}
 	var report struct{ Answer []struct{ Text string } }
 	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, "report", "--json", "-")), &report))
 	if text := strings.ReplaceAll(report.Answer[0].Text, "sh n=", "n="); text != best {
 		t.Errorf("the report begins with %s", text)
+	}
+	if text := strings.ReplaceAll(report.Answer[1].Text, "sh n=", "n="); text != ahead {
+		t.Errorf("the report goes on with %s", text)
 	}
 	seen := 0
 	for _, row := range records(t, dir, "compare", "--matrix", "threads=1", "session=last") {

@@ -50,7 +50,11 @@ func (m Maker) answers(d *Document) []Answer {
 			if command != "" {
 				text += " Another axis:"
 			}
-			guesses = append(m.bestAnswers(d, c, names), Answer{Text: text, Command: command})
+			guesses = m.bestAnswers(d, c, names)
+			if ahead := frontRunner(d, names); ahead != "" {
+				guesses = append(guesses, Answer{Text: ahead, Command: m.command("ls", append([]string{"--best"}, d.words("")...)...)})
+			}
+			guesses = append(guesses, Answer{Text: text, Command: command})
 		default:
 			all = append(all, m.bestAnswers(d, c, names)...)
 		}
@@ -417,15 +421,60 @@ func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) 
 	return text, ""
 }
 
-// Best returns which value of an axis that nobody named is best among the points of a selection, as a report says it, and guess and command
-// as the method guess does. All are empty if nothing can be compared.
-func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query.Contrast) (best, guess, command string, err error) {
+// frontRunner names the point with the best median over all axes, and the one that comes next; empty if the points differ in fewer than two
+// axes, or their medians cannot be ranked. Controls are left out.
+func frontRunner(d *Document, names namer) string {
+	if _, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns); len(varying) < 2 {
+		return ""
+	}
+	controls := map[summary.Text]bool{}
+	for i := range d.Pairs {
+		if p := &d.Pairs[i]; p.Control {
+			controls[p.PointID], controls[p.BaseID] = true, true
+		}
+	}
+	type ranked struct {
+		point *summary.Point
+		value *summary.Value
+	}
+	var all []ranked
+	for i := range d.Points {
+		p := &d.Points[i]
+		v := valueOf(p, string(p.Metric))
+		if p.OKRuns < p.Runs-p.Profiled || v.Median == nil || controls[p.PointID] {
+			continue
+		}
+		if v.Better == "" || len(all) > 0 && (v.Metric != all[0].value.Metric || v.Unit != all[0].value.Unit) {
+			return ""
+		}
+		all = append(all, ranked{p, v})
+	}
+	if len(all) < 2 {
+		return ""
+	}
+	sign, most := 1., "Lowest"
+	if all[0].value.Better == summary.Text(schema.BetterHigher) {
+		sign, most = -1, "Highest"
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(sign**a.value.Median, sign**b.value.Median) })
+	best, next := all[0], all[1]
+	return fmt.Sprintf("%s median over all axes, by estimate: %s, %s %s; the next is %s, %s.", most, names.name(&best.point.Subject),
+		best.value.Metric, quantity(best.value.Median, best.value.Unit), names.name(&next.point.Subject), quantity(next.value.Median, next.value.Unit))
+}
+
+// Best returns the sentences about which value of an axis that nobody named is best among the points of a selection, as a report says them,
+// and guess and command as the method guess does. All are empty if nothing can be compared.
+func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query.Contrast) (best []string, guess, command string, err error) {
 	r, err := summary.Contest(ctx, db, selection, c)
 	if err != nil || len(r.Comparisons) == 0 {
-		return "", "", "", err
+		return nil, "", "", err
 	}
 	d := &Document{Selection: r.Selection, Comparisons: r.Comparisons, Pairs: r.Pairs, Points: r.Points}
-	best = m.bestAnswers(d, &d.Comparisons[0], namerOf(d.Points))[0].Text
+	names := namerOf(d.Points)
+	best = []string{m.bestAnswers(d, &d.Comparisons[0], names)[0].Text}
+	if ahead := frontRunner(d, names); ahead != "" {
+		best = append(best, ahead)
+	}
 	guess, command = m.guess(d, &d.Comparisons[0])
 	return best, guess, command, nil
 }

@@ -178,9 +178,22 @@ func TestAnswerOfGuess(t *testing.T) {
 	m := maker()
 	m.Others, m.Sessions = true, 3
 	got := m.Document(r).Answer
-	if len(got) != 3 || !strings.HasPrefix(got[0].Text, "No precision is best") || got[1].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
-		got[1].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[2].Text, "Not compared with other sessions: 3 ") {
+	if len(got) != 4 || !strings.HasPrefix(got[0].Text, "No precision is best") || got[2].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
+		got[2].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[3].Text, "Not compared with other sessions: 3 ") {
 		t.Errorf("%+v", got)
+	}
+	if want := "Lowest median over all axes, by estimate: sweep resnet50 fp32, latency 100 µs; the next is sweep resnet50 fp16, 100 µs."; got[1].Text != want {
+		t.Errorf("got  %s\nwant %s", got[1].Text, want)
+	}
+	r.Points[0].OKRuns = 4
+	r.Pairs[1].Control = true
+	want := "Lowest median over all axes, by estimate: sweep resnet50 fp16, latency 100 µs; the next is sweep bert-base fp32, 101 µs."
+	if text := m.Document(r).Answer[1].Text; text != want {
+		t.Errorf("with a failed run and a control: %s", text)
+	}
+	r.Points[4].Metric = "throughput"
+	if text := m.Document(r).Answer[1].Text; !strings.HasPrefix(text, "Nobody named a baseline") {
+		t.Errorf("of different metrics: %s", text)
 	}
 	var md bytes.Buffer
 	ok(t, m.Document(r).markdown(&md))
