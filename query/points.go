@@ -169,6 +169,7 @@ func pointTroubles() []answer.Field[SessionPoint] {
 type PointMetric struct {
 	Unit   string   // empty if no run has the metric, or the runs have different units
 	Median *float64 // median of the runs' medians or, if unknown, means
+	Mean   *float64 // mean of the runs' means
 	Runs   int      // that have a value
 }
 
@@ -192,7 +193,7 @@ func (db *DB) AddMetrics(ctx context.Context, points []SessionPoint, session str
 		if err != nil {
 			return err
 		}
-		t, err := s.table(ctx, "run_id, metric, unit, coalesce(p50, mean)", metrics)
+		t, err := s.table(ctx, "run_id, metric, unit, coalesce(p50, mean), mean", metrics)
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func (db *DB) AddMetrics(ctx context.Context, points []SessionPoint, session str
 				values[of] = make([]pointValues, len(metrics))
 			}
 			found[metric] = true
-			values[of][slices.Index(metrics, metric)].add(duck.Text(row[2]), row[3])
+			values[of][slices.Index(metrics, metric)].add(duck.Text(row[2]), row[3], row[4])
 		}
 		for i := range points {
 			for k, v := range values[pointSide{points[i].PointID, points[i].Side}] {
@@ -246,14 +247,18 @@ type pointValues struct {
 	unit   string
 	mixed  bool // runs have different units
 	values []float64
+	means  []float64
 }
 
-func (v *pointValues) add(unit string, value any) {
+func (v *pointValues) add(unit string, value, mean any) {
 	if v.values != nil && unit != v.unit {
 		v.mixed = true
 	}
 	if number, ok := value.(float64); ok {
 		v.unit, v.values = unit, append(v.values, number)
+	}
+	if number, ok := mean.(float64); ok {
+		v.means = append(v.means, number)
 	}
 }
 
@@ -262,7 +267,15 @@ func (v *pointValues) sum() PointMetric {
 		return PointMetric{}
 	}
 	slices.Sort(v.values)
-	return PointMetric{v.unit, new(stat.Quantile(v.values, .5)), len(v.values)}
+	m := PointMetric{Unit: v.unit, Median: new(stat.Quantile(v.values, .5)), Runs: len(v.values)}
+	if len(v.means) > 0 {
+		sum := 0.0
+		for _, mean := range v.means {
+			sum += mean
+		}
+		m.Mean = new(sum / float64(len(v.means)))
+	}
+	return m
 }
 
 // SessionMetricFields returns the columns of the metrics that AddMetrics added. They follow those of SessionPointFields.

@@ -313,4 +313,7 @@ func TestAddMetrics(t *testing.T) {
 	}
 	want := "[[2 <nil> 20 ns <nil> <nil> <nil> <nil>] [<nil> <nil> 50 ns <nil> <nil> <nil> <nil>]]"
 	valuetest.Equal(t, fmt.Sprint(got.Rows), want)
+	if latency := points[0].Metrics[1]; latency.Mean == nil || math.Abs(*latency.Mean-85./3) > 1e-9 { // of 10, and of the mean of 20, 30 and 90
+		t.Errorf("mean %v, want 28.3", latency.Mean)
+	}
 }

@@ -80,3 +80,14 @@ func goldenSummary(page term.Page) term.View {
 	}
 	return s.View([]query.SessionPoint{point(long+"flash", 1, 103e3), point(long+"flash", 8, 412e3, "drift"), point(long+"eager", 1, 146e3), failed})
 }
+
+// TestProcessorTimes: a processor time that the kernel counts in ticks of 4 ms is 0 in most iterations, and its mean is not.
+func TestProcessorTimes(t *testing.T) {
+	p := query.SessionPoint{Metric: schema.PrimaryMetric, Metrics: []query.PointMetric{
+		{Unit: "ns", Median: new(4e6), Mean: new(5e6)}, {Unit: "ns", Median: new(0.0), Mean: new(1.2e6)},
+	}}
+	rows := pointRows{points: []query.SessionPoint{p}}
+	if user, system := rows.processor(0, 0).Text, rows.processor(0, 1).Text; user != "5.00 ms" || system != "1.20 ms" {
+		t.Errorf("user %s, system %s", user, system)
+	}
+}

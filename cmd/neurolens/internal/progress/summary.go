@@ -482,10 +482,12 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 	return v.WithoutUnknown("USER", "SYSTEM", "P99", "SPREAD")
 }
 
-// processor returns a processor time of a program, by its place in processorTimes.
+// processor returns a mean processor time of a program, by its place in processorTimes. Kernels that count ticks give most iterations
+// 0 ns and some a whole tick: the median of these says nothing, and their mean is close to the truth.
 func (r pointRows) processor(point, place int) term.Cell {
 	if p := &r.points[point]; p.Metric == schema.PrimaryMetric && len(p.Metrics) == len(processorTimes) {
-		return r.value(point, place, processorTimes[place])
+		own := &p.Metrics[place]
+		return term.Cell{Text: views.QuantityOf(answer.Value(own.Mean), own.Unit, processorTimes[place], "")}
 	}
 	return term.Cell{Text: term.Unknown}
 }
