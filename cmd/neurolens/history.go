@@ -40,9 +40,10 @@ recent changes may not be found. A level that rises or falls slowly, over 15
 sessions or more, is a change as well. Two dates A..B enclose a change whose
 session is uncertain. Inconclusive means that a step or a slow change is visible
 but may be chance; more sessions decide it. One or two sessions that are far off
-are a spike, not a change; if they are the newest, a line names them. If a point
-has only failed lately, its row says for how many sessions. A series with a
-value of zero or below is compared by difference.
+are a spike, not a change. If they are the newest, the first line names them and
+the last one the comparison that judges the newest now. If a point has only
+failed lately, its row says for how many sessions. A series with a value of zero
+or below is compared by difference.
 
 Sessions of a point that began at the same time have no order and count as one.
 Runs without a start time are left out (ingest --at gives it); if there are no
@@ -57,7 +58,9 @@ sessions (--newest), or slowly until then, and still is, or only fails since.
 3: a point is inconclusive there, or no point has 8 sessions. Else 0. --gate is
 stricter than history without it, because it looks every day: in a year of daily
 looks, at most 5 % of points without a change are called changed. A point that
-has neither values nor failures in the newest sessions is ignored.`,
+has neither values nor failures in the newest sessions is ignored. One newest
+session that is far off does not fail it:
+compare --gate session=last~1 session=last judges that.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d

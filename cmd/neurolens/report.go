@@ -109,7 +109,7 @@ and field.`,
 				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs}
 				named := slices.ContainsFunc(r.Comparisons, func(c summary.Comparison) bool { return c.From != summary.FromGuess })
 				if m.Others && r.Selection.Sessions == 1 && !named {
-					if m.Sessions, m.Past, err = past(cmd.Context(), db, r); err != nil {
+					if err = a.addPast(cmd.Context(), db, r, &m); err != nil {
 						return err
 					}
 				}
@@ -134,24 +134,26 @@ and field.`,
 	return cmd
 }
 
-// past returns the number of sessions with the points of a report, 0 if it is unknown, and a sentence about their history. They are unknown
-// if the history would take long beside the report: for many points, and in a large store.
-func past(ctx context.Context, db *query.DB, r *summary.Report) (sessions int, found string, err error) {
+// addPast tells the maker of a report about the history of its points, unless that would take long beside the report: for many points, and
+// in a large store.
+func (a *app) addPast(ctx context.Context, db *query.DB, r *summary.Report, m *report.Maker) error {
 	const most, large = 50, 20_000
 	if len(r.Points) > most || r.Stored() > large {
-		return 0, "", nil
+		return nil
 	}
 	ids := term.Texts(r.Points, func(p summary.Point) string { return string(p.PointID) })
 	req := history.Request{Filter: "point_id=" + strings.Join(ids, ","), Outline: true}
 	h, err := history.Read(ctx, db.WithoutWarnings(), req)
 	if _, is := errors.AsType[*history.NoOrderError](err); is {
-		return 0, "", nil
+		return nil
 	}
 	for _, s := range h.Series {
-		sessions = max(sessions, s.Sessions)
+		m.Sessions = max(m.Sessions, s.Sessions)
 	}
-	if sessions >= history.MinSessions {
-		found = views.History{Reader: views.Display{UTC: true}, H: &h, Req: req}.Outcome()
+	if m.Sessions >= history.MinSessions {
+		w := views.History{Reader: a.display(), H: &h, Req: req}
+		w.Reader.UTC = true
+		m.Past, m.Judge = w.Outcome(), w.Judge()
 	}
-	return sessions, found, err
+	return err
 }

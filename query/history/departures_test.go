@@ -38,7 +38,8 @@ func TestDepartures(t *testing.T) {
 		{nights(4, 130), 1, 3, judge.Regressed, .28},
 	} {
 		for _, req := range []history.Request{{}, {Newest: 14}, {Regressions: true}, {Outline: true}} {
-			h := historyOf(t, querytest.SealedRuns(t, levelled(c.levels...)), req)
+			runs := levelled(c.levels...)
+			h := historyOf(t, querytest.SealedRuns(t, runs), req)
 			if len(h.Departures) != 1 || h.Gate.Regressed != 0 {
 				t.Errorf("%v: %+v", c.levels, h.Departures)
 				continue
@@ -46,6 +47,7 @@ func TestDepartures(t *testing.T) {
 			d := h.Departures[0]
 			valuetest.Equal(t, d.Sessions, c.sessions, c.levels)
 			valuetest.Equal(t, d.Missing, c.missing, c.levels)
+			valuetest.Equal(t, d.Before, runs[len(runs)-c.sessions-1].SessionID, c.levels)
 			valuetest.Equal(t, d.Row.Verdict, c.verdict, c.levels)
 			if math.Abs(*d.Row.Shift-c.shift) > .02 || math.Abs(d.Level-101.8e3) > 1e3 || d.Row.Benchmark == "" {
 				t.Errorf("%v: %+v", c.levels, d)

@@ -155,7 +155,7 @@ func offText(t *summary.Trend, names namer) string {
 	if t.Off > 1 {
 		sessions = fmt.Sprintf("Newest %d sessions", t.Off)
 	}
-	return fmt.Sprintf("%s: %s: %s %s, %s off its level of %s; a verdict needs at least %s.", sessions, names.name(&t.Subject), t.Metric, quantity(t.OffValue, t.Unit),
+	return fmt.Sprintf("%s: %s: %s %s, %s off its level of %s; history needs at least %s, compare --gate judges at once.", sessions, names.name(&t.Subject), t.Metric, quantity(t.OffValue, t.Unit),
 		views.Change(*t.OffShift, schema.Scale(t.OffScale), string(t.Unit)), quantity(t.Level, t.Unit), term.Count(t.Missing, "more session"))
 }
 
@@ -520,7 +520,7 @@ func (m Maker) oneOfSessions(d *Document) []Answer {
 	case d.Selection.Sessions != 1 || !m.Others:
 		return nil
 	case m.Past != "":
-		return []Answer{{Text: fmt.Sprintf("Over the %s sessions with these points: %s.", term.Thousands(m.Sessions), m.Past), Command: m.command("report", "--all")}}
+		return []Answer{{Text: fmt.Sprintf("Over the %s sessions with these points: %s.", term.Thousands(m.Sessions), m.Past), Command: cmp.Or(m.Judge, m.command("report", "--all"))}}
 	case m.Sessions > 1:
 		text := fmt.Sprintf("%s%s have these points.", alone, term.Thousands(m.Sessions))
 		return []Answer{{Text: text, Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}

@@ -75,6 +75,7 @@ type Maker struct {
 	Others   bool   // the stores have other runs
 	Sessions int    // sessions of the store with points of the report; 0: unknown
 	Past     string // what the history of these points found; empty: unknown
+	Judge    string // command that judges newest sessions that are far off their level; empty: none is
 }
 
 // Document adds the words to a report.

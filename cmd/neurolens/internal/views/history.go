@@ -28,10 +28,12 @@ type History struct {
 // View returns the full form of one series, a line each of several, and of changes for the worse a line each.
 func (w History) View() term.View {
 	switch {
-	case len(w.H.Series) == 0 && w.Gate != "":
-		return term.View{Below: append(w.nothing(), w.Gate)}
 	case len(w.H.Series) == 0:
-		return term.View{Below: w.nothing()}
+		v := term.View{Below: w.nothing()}
+		if w.Gate != "" {
+			v.Below = append(v.Below, w.Gate)
+		}
+		return w.withNext(v, nil)
 	case w.Req.Regressions:
 		return w.regressions()
 	case len(w.H.Series) == 1:
@@ -57,13 +59,18 @@ func HistoryGateLine(h *history.History, newest, exit int) string {
 		}
 		parts = append(parts, inconclusive)
 	}
+	decided := len(parts) > 0
 	switch {
 	case g.Short == g.Series:
 		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", history.MinSessions))
-	case len(parts) == 0:
+	case !decided:
 		parts = append(parts, "no regression found in "+counted(g.Series-g.Short, "series"))
 	}
-	parts = append(parts, departures(h.Departures, true)...)
+	if decided {
+		parts = append(parts, departures(h.Departures, true)...)
+	} else {
+		parts = withDepartures(h.Departures, true, parts...)
+	}
 	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", newest, strings.Join(parts, "; "), exit)
 }
 
@@ -74,7 +81,7 @@ func (w History) nothing() []string {
 		return []string{fmt.Sprintf("none of %s could be checked: fewer than %d %ss", counted(w.H.Known, "series"), history.MinSessions, w.noun())}
 	case w.H.Known > 0 && w.Req.Regressions:
 		lines := []string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}
-		return slices.Concat(lines, w.failing(), departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+		return slices.Concat(withDepartures(w.H.Departures, true, lines...), w.failing(), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
 	case w.H.Failed > 0 && w.H.Failed == w.H.Requests:
@@ -200,7 +207,7 @@ func (w History) one(s history.Series) term.View {
 	first := w.Reader.Day(rows[0].StartedAt)
 	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
-	v.Below = slices.Concat([]string{w.outcome(changes, s)}, slow(changes), between(changes), departures(w.H.Departures, false), w.spikes(s))
+	v.Below = slices.Concat(withDepartures(w.H.Departures, false, w.outcome(changes, s)), slow(changes), between(changes), w.spikes(s))
 	if s.Failed > 0 {
 		newest := w.Reader.Day(rows[len(rows)-1].StartedAt)
 		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
@@ -322,8 +329,23 @@ func departures(all []*history.Departure, named bool) []string {
 	if named {
 		text += term.Short(seriesName(row)) + " "
 	}
-	return []string{fmt.Sprintf("%s%s, %s off its level of %s; a verdict needs at least %s", text, locationText(row), shiftText(row, row.Shift),
+	return []string{fmt.Sprintf("%s%s, %s off its level of %s; history needs at least %s, compare --gate judges at once", text, locationText(row), shiftText(row, row.Shift),
 		QuantityOf(d.Level, row.Unit, row.Metric, ""), term.Count(d.Missing, "more session"))}
+}
+
+// withDepartures adds the line about newest sessions that are far off to other lines: before them, unless the worst is better than its
+// level.
+func withDepartures(all []*history.Departure, named bool, lines ...string) []string {
+	far := departures(all, named)
+	if improvedLately(all) {
+		return append(lines, far...)
+	}
+	return append(far, lines...)
+}
+
+// improvedLately reports whether newest sessions are far off their level, and none for the worse.
+func improvedLately(all []*history.Departure) bool {
+	return len(all) > 0 && all[0].Row.Verdict == judge.Improved
 }
 
 // noun returns what series are of: sessions, or where one has several commits, values.
@@ -521,9 +543,8 @@ func (w History) outcomeOfAll(series []history.Series, names []string) []string 
 			worst, name = c, nameOf(i, c.row)
 		}
 	}
-	far := departures(w.H.Departures, true)
 	switch {
-	case short == len(series) && failing == 0 && far == nil:
+	case short == len(series) && failing == 0 && len(w.H.Departures) == 0:
 		return nil
 	case regressed == 0 && failing > 0: // failing series come first
 		text := fmt.Sprintf("%s of %s failing: ", term.Thousands(failing), counted(len(series), "series"))
@@ -531,15 +552,15 @@ func (w History) outcomeOfAll(series []history.Series, names []string) []string 
 		if failing > 1 {
 			text += fmt.Sprintf(", and %s more", term.Thousands(failing-1))
 		}
-		return slices.Concat([]string{text}, far, []string{""})
+		return append(withDepartures(w.H.Departures, true, text), "")
 	case short == len(series):
-		return append(far, "")
+		return append(departures(w.H.Departures, true), "")
 	case regressed == 0:
 		text := "no regression found in " + counted(len(series)-short, "series")
 		if inconclusive > 0 {
 			text += fmt.Sprintf(", %s of them inconclusive", term.Thousands(inconclusive))
 		}
-		return slices.Concat([]string{text}, far, []string{""})
+		return append(withDepartures(w.H.Departures, true, text), "")
 	}
 	since := " since "
 	if regressed > 1 {
@@ -549,7 +570,7 @@ func (w History) outcomeOfAll(series []history.Series, names []string) []string 
 	if failing > 0 {
 		text += fmt.Sprintf("; %s failing", term.Thousands(failing))
 	}
-	return slices.Concat([]string{text}, far, []string{""})
+	return append(withDepartures(w.H.Departures, true, text), "")
 }
 
 // fromTo returns the levels before and after a change, and the change with its interval if both ends are known.
@@ -768,8 +789,9 @@ func (w History) regressions() term.View {
 	if hidden := len(all) - historyRows; hidden > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
-	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
-	v.Below = slices.Concat(v.Below, between(shown), w.failing(), departures(w.H.Departures, true), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+	found := fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known))
+	v.Below = append(v.Below, withDepartures(w.H.Departures, true, found)...)
+	v.Below = slices.Concat(v.Below, between(shown), w.failing(), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	return w.finish(v, all[:1])
 }
 
@@ -816,25 +838,42 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 	if w.Gate != "" {
 		v.Below = append(v.Below, w.Gate)
 	}
+	return w.withNext(v, changes)
+}
+
+// withNext adds the command to type next: the comparison that judges newest sessions that are far off, or a chart of the worst
+// change.
+func (w History) withNext(v term.View, changes []changedAt) term.View {
 	slices.SortStableFunc(changes, worse)
-	point := ""
-	switch {
-	case len(changes) > 0 && changes[0].row != nil:
-		point = changes[0].row.PointID
-	case len(w.H.Departures) > 0:
-		point = w.H.Departures[0].Row.PointID
-	default:
-		return v
+	command := w.Judge()
+	if len(changes) > 0 && changes[0].row != nil && (command == "" || improvedLately(w.H.Departures)) {
+		command = "neurolens plot history point_id=" + changes[0].row.PointID + w.metricFlag() + w.Reader.OfStores()
 	}
-	command := "neurolens plot history point_id=" + point
-	if w.Req.Metric != "" {
-		command += " --metric " + term.ShellWord(w.Req.Metric)
+	if command == "" {
+		return v
 	}
 	if len(changes) > 0 {
 		v.Below = append(v.Below, bisectable(changes[0])...)
 	}
-	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
+	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command}
 	return v
+}
+
+// Judge  returns the command that compares the newest session with the last one of the level that it is far off; empty if none is.
+func (w History) Judge() string {
+	if len(w.H.Departures) == 0 || w.H.Departures[0].Before == w.H.Departures[0].Row.SessionID {
+		return ""
+	}
+	d := w.H.Departures[0]
+	return fmt.Sprintf("neurolens compare --gate session=%s session=%s", ShortRun(d.Before), ShortRun(d.Row.SessionID)) + w.metricFlag() + w.Reader.OfStores()
+}
+
+// metricFlag returns the flag that names the metric again.
+func (w History) metricFlag() string {
+	if w.Req.Metric == "" {
+		return ""
+	}
+	return " --metric " + term.ShellWord(w.Req.Metric)
 }
 
 // bisectable says between which commits a regression can be searched. A slow change has no commit that a bisection could find. Which sweep

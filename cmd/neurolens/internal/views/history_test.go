@@ -64,8 +64,8 @@ func departed(h history.History, sessions int, series ...int) history.History {
 	h.Series = slices.Clone(h.Series)
 	for _, i := range series {
 		row := h.Rows[h.Series[i].First]
-		row.Location, row.Shift, row.Verdict = 5.2065e6, new(.3), judge.Regressed
-		h.Series[i].Departure = &history.Departure{Row: row, Sessions: sessions, Level: 4.005e6, Missing: 3 - sessions}
+		row.Location, row.Shift, row.Verdict, row.SessionID = 5.2065e6, new(.3), judge.Regressed, "01M00000000000000000000002"
+		h.Series[i].Departure = &history.Departure{Row: row, Sessions: sessions, Before: "01M00000000000000000000001", Level: 4.005e6, Missing: 3 - sessions}
 		h.Departures = append(h.Departures, h.Series[i].Departure)
 	}
 	return h
@@ -234,6 +234,8 @@ func TestHistoryOutcome(t *testing.T) {
 	for i := range none.Series {
 		none.Series[i].Sessions = 5
 	}
+	better := departed(madeHistory(.3, 0), 1, 1)
+	better.Departures[0].Row.Verdict = judge.Improved
 	sure := madeHistory(.3, 0)
 	sure.Rows[sure.Series[0].Changes[0].Row].ShiftHigh = new(.31)
 	for _, c := range []struct {
@@ -245,9 +247,10 @@ func TestHistoryOutcome(t *testing.T) {
 		{madeHistory(-.3, 0), "no regression found in 2 series\n\n"},
 		{short, "no regression found in 2 series\n\n"},
 		{none, "latency · matmul"},
-		{departed(madeHistory(0, 0), 1, 1), "no regression found in 2 series\nnewest session: latency of matmul bs=2 tile=32 on lab3 5.21 ms, +30.0 % off its\nlevel of 4.00 ms; a verdict needs at least 2 more sessions\n\n"},
+		{departed(madeHistory(0, 0), 1, 1), "newest session: latency of matmul bs=2 tile=32 on lab3 5.21 ms, +30.0 % off its\nlevel of 4.00 ms; history needs at least 2 more sessions, compare --gate judges\nat once\nno regression found in 2 series\n\n"},
 		{departed(none, 2, 0, 1), "newest 2 sessions: 2 series far off their level, the worst latency of matmul\nbs=1 tile=32 on lab3 5.21 ms, +30.0 %"},
-		{departed(madeHistory(.3, 0), 1, 1), "1 of 2 series regressed since 2026-09-07: bs=1, 4.00 ms → 5.21 ms, +30.0 %\nnewest session: "},
+		{departed(madeHistory(.3, 0), 1, 1), "newest session: latency of matmul bs=2 tile=32 on lab3 5.21 ms, +30.0 % off its\n"},
+		{better, "1 of 2 series regressed since 2026-09-07: bs=1, 4.00 ms → 5.21 ms, +30.0 %\nnewest session: "},
 		{unsettled(madeHistory(.3, 0), 0), "no regression found in 2 series, 1 of them inconclusive\n\n"},
 		{failing(madeHistory(0, 0)), "2 of 2 series failing: bs=1 for 12 sessions, and 1 more\n\n"},
 	} {
@@ -273,16 +276,21 @@ func TestHistoryFailing(t *testing.T) {
 	one.Series[0].Failed = 8
 	contains(t, historyText(one, history.Request{}, 80, false), "\nfailing for 8 sessions: the last value is from 2026-09-12\n")
 	text = historyText(departed(madeHistory(0, 0), 1, 1), history.Request{}, 100, false)
-	contains(t, text, "–  newest +30.0 %", "next  neurolens plot history point_id=00000000000000000000000000000001")
-	contains(t, historyText(departed(madeHistory(0), 1, 0), history.Request{}, 100, false), "\nnewest session: 5.21 ms, +30.0 % off its level of 4.00 ms; a verdict")
+	contains(t, text, "–  newest +30.0 %", "\nnext  neurolens compare --gate session=00000001 session=00000002\n")
+	better := departed(madeHistory(.3, 0), 1, 1)
+	better.Departures[0].Row.Verdict = judge.Improved
+	contains(t, historyText(better, history.Request{}, 100, false), "next  neurolens plot history point_id=00000000000000000000000000000000")
+	contains(t, historyText(departed(madeHistory(0), 1, 0), history.Request{}, 100, false), "\nnewest session: 5.21 ms, +30.0 % off its level of 4.00 ms; history needs")
 	quiet := departed(madeHistory(0, 0), 1, 1)
 	quiet.Series, quiet.Failing = nil, 1
-	contains(t, historyText(quiet, history.Request{Regressions: true}, 100, false), "no regression in 2 series\n1 series failing", "\nnewest session: ")
+	contains(t, historyText(quiet, history.Request{Regressions: true}, 100, false), "newest session: ", "\nno regression in 2 series\n1 series failing", "\nnext  neurolens compare --gate session=00000001 session=00000002")
 	loud := departed(madeHistory(.3, 0), 1, 1)
 	loud.Failing = 1
-	contains(t, historyText(loud, history.Request{Regressions: true}, 100, false), "\n1 series failing since the last value\nnewest session: latency of matmul bs=2 ")
+	contains(t, historyText(loud, history.Request{Regressions: true}, 100, false), "\n1 series failing since the last value\n", "\nnewest session: latency of matmul bs=2 ")
 	gate := HistoryGateLine(&quiet, 14, 0)
-	contains(t, gate, "; newest session: latency of matmul bs=2")
+	contains(t, gate, "gate: newest 14 sessions: newest session: latency of matmul bs=2", "; nothing to decide")
+	quiet.Gate = history.Gate{Series: 2, Regressed: 1}
+	contains(t, HistoryGateLine(&quiet, 14, 1), "sessions: 1 series regressed; newest session: ")
 	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
 		t.Errorf("got %q", text)
 	}
