@@ -70,7 +70,27 @@ func (m Maker) answers(d *Document) []Answer {
 			all = append(all, m.nothingCompared(d))
 		}
 	}
+	if len(d.Trends) == 0 {
+		all = append(all, failedAnswers(d)...)
+	}
 	return all
+}
+
+// failedAnswers returns how many runs failed, and the most frequent error; nothing if none did.
+func failedAnswers(d *Document) []Answer {
+	at := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == summary.RuleFailed })
+	if at < 0 {
+		return nil
+	}
+	f := &d.Findings[at].Finding
+	text := fmt.Sprintf("Failed: %s of %s, of %s", term.Thousands(f.Runs), term.Count(whole(f, "runs"), "run"), points(f))
+	for i := range d.Failures {
+		if e := &d.Failures[i]; schema.Status(e.Status).Failed() && !e.Wrong && len(e.Causes) > 0 && e.Causes[0].Error != "" {
+			text += ": " + term.Short(term.FirstLine(string(e.Causes[0].Error)))
+			break
+		}
+	}
+	return []Answer{{Text: text + ".", Verdict: "failed"}}
 }
 
 // word says how a metric changed: a time is slower or faster.
@@ -225,9 +245,9 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 			all = append(all, Answer{text, summary.Text(some.verdict), ""})
 		}
 	}
-	text := "By verdict: " + verdictCounts(c) + whyUndecided(c)
+	text := "By verdict: " + verdictCounts(c)
 	if len(all) == 0 {
-		text = "No change by verdict: " + verdictCounts(c) + whyUndecided(c)
+		text = "No change by verdict: " + verdictCounts(c)
 		if c.Verdicts[string(judge.Estimate)] == c.All.Pairs {
 			text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(c)
 		}
@@ -258,13 +278,20 @@ func worst(d *Document, comparison int, verdict judge.Verdict) (all []*summary.P
 	return all
 }
 
-// verdictCounts counts the pairs of a comparison by verdict, the worst first.
+// verdictCounts counts the pairs of a comparison by verdict, the worst first, with the most frequent reason of those that are not decided.
 func verdictCounts(c *summary.Comparison) string {
 	var parts []string
+	undecided := -1
 	for _, v := range verdictOrder {
 		if n := c.Verdicts[string(v)]; n > 0 {
+			if v == judge.Inconclusive || v == judge.Estimate {
+				undecided = len(parts)
+			}
 			parts = append(parts, term.Thousands(n)+" "+verdictWord(v))
 		}
+	}
+	if undecided >= 0 {
+		parts[undecided] += whyUndecided(c)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -310,7 +337,7 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	if len(c.Best) == 0 {
 		text := fmt.Sprintf("No %s is best: no difference by verdict at %s.", c.Axis, ofPoints(c.Equal, points))
 		if c.Undecided > 0 {
-			text = fmt.Sprintf("No %s is called best: there is no verdict at %s%s.%s", c.Axis, ofPoints(c.Undecided, points), whyUndecided(c), ahead(c, d.direction(c)))
+			text = fmt.Sprintf("No %s is called best: %s.%s", c.Axis, verdictCounts(c), ahead(c, d.direction(c)))
 		}
 		return []Answer{{Text: text, Command: command}}
 	}

@@ -152,7 +152,7 @@ func TestAnswerOfSweep(t *testing.T) {
 	}
 	c.Best, c.Wins, c.Sets = nil, map[string]int{"fp16": 2, "fp32": 1}, 3
 	c.Values = []summary.NamedRatios{{Name: "fp16", Ratios: summary.Ratios{GeometricMean: new(2.)}}}
-	if got := texts(r); got[0] != "No precision is called best: there is no verdict at all 2 points (too few runs). By estimate precision=fp16 is ahead at 2 of 3 points, −50.0 % in the geometric mean." {
+	if got := texts(r); got[0] != "No precision is called best: 1 regressed, 1 improved, 1 inconclusive (too few runs), 1 unchanged. By estimate precision=fp16 is ahead at 2 of 3 points, −50.0 % in the geometric mean." {
 		t.Error(got)
 	}
 	c.Reasons["noise"] = 1
@@ -211,6 +211,20 @@ func TestAnswerOfPaired(t *testing.T) {
 	p := summary.Pair{Metric: "latency", Unit: "ns", Better: "lower", Base: new(80.2e6), Value: new(63.8e6), Speedup: new(1 / .969), Estimator: "paired"}
 	if got := pairValues(&p); got != "latency 80.2 ms → 63.8 ms, −3.1 % paired" {
 		t.Error(got)
+	}
+}
+
+// TestAnswerOfFailed: the first paragraph counts the runs that failed, and says why most of them did.
+func TestAnswerOfFailed(t *testing.T) {
+	r := many(8)
+	r.Findings = []summary.Finding{{Rule: summary.RuleFailed, Runs: 3, Points: 1, Numbers: []summary.Number{{Name: "runs", Value: new(9.)}}}}
+	r.Failures = []summary.Failure{
+		{Status: "skipped", Runs: 4, Causes: []summary.Cause{{Error: "no GPU"}}},
+		{Status: "error", Runs: 3, Causes: []summary.Cause{{Error: "exit status 4\nwhile it read", Runs: 2}, {Error: "exit status 5"}}},
+	}
+	got := texts(r)
+	if want := "Failed: 3 of 9 runs, of 1 point: exit status 4."; got[len(got)-1] != want {
+		t.Errorf("got %q, want %s", got, want)
 	}
 }
 
