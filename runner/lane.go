@@ -42,9 +42,6 @@ func (l *lane) together(f func()) {
 	f()
 }
 
-// factDevice is the fact with the device that a run measured while its session measured others at the same time.
-const factDevice = "runner.measured_device"
-
 // kindQuarantine is the kind of error of launches on a device that a process which cannot be killed may still use.
 const kindQuarantine = "quarantine"
 
@@ -68,7 +65,7 @@ func (l *lane) describe(facts map[string]string) {
 	if l.environ == nil {
 		return
 	}
-	facts[factDevice] = l.devices[0]
+	facts[schema.FactMeasuredDevice] = l.devices[0]
 	for _, entry := range l.environ {
 		name, value, _ := strings.Cut(entry, "=")
 		facts["env."+name] = value

@@ -50,7 +50,7 @@ func TestDevices(t *testing.T) {
 	valuetest.OK(t, err)
 	byBlock, devices := map[string]string{}, map[string]int{}
 	for _, r := range runs {
-		on := r.Env.Facts[factDevice]
+		on := r.Env.Facts[schema.FactMeasuredDevice]
 		devices[on]++
 		if was := byBlock[r.Params["n"]]; was != "" && was != on {
 			t.Errorf("points with n=%s ran on %s and %s", r.Params["n"], was, on)
@@ -71,7 +71,7 @@ func TestDevices(t *testing.T) {
 	t.Setenv("DEVICES", "1")
 	runs, err = measure("0,1", locks)
 	valuetest.OK(t, err)
-	other := slices.ContainsFunc(runs, func(r schema.Run) bool { return r.Env.Facts[factDevice] != "gpu-0" || r.Status != schema.StatusOK })
+	other := slices.ContainsFunc(runs, func(r schema.Run) bool { return r.Env.Facts[schema.FactMeasuredDevice] != "gpu-0" || r.Status != schema.StatusOK })
 	if len(runs) != 16 || other || len(busy) != 1 || !strings.HasPrefix(busy[0], "gpu-1 is being measured by pid ") {
 		t.Errorf("one device is busy: %d runs, on others or failed %v, left out %q", len(runs), other, busy)
 	}

@@ -35,6 +35,9 @@ const (
 	// FactCampaign is the name of the campaign to which the session of a run belongs: of several sessions that share out one sweep.
 	FactCampaign = "runner.campaign"
 
+	// FactMeasuredDevice is the device that a run measured, in a session that measures several at once.
+	FactMeasuredDevice = "runner.measured_device"
+
 	// FactCounted is in some runs of a session that continues other sessions: the ids of the earlier runs that the session counts as its
 	// own, separated by spaces. The runs of the session together have all of these ids.
 	FactCounted = "runner.counted"

@@ -5,9 +5,11 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -80,5 +82,38 @@ func (m *comparison) useClocks(matched []*pairing) {
 		if p.hasBothSides() {
 			p.clocks = clocksOf(m.clocks[0][p.base.key()], m.clocks[1][p.head.key()])
 		}
+	}
+}
+
+// readDevices reads which GPU measured each point, once for all metrics. It reads nothing unless both sides have runs of sessions that measured
+// several at once, which share out the points.
+func (m *comparison) readDevices(ctx context.Context, base, head sideFacts) error {
+	if base["env."+schema.FactMeasuredDevice] == nil || head["env."+schema.FactMeasuredDevice] == nil {
+		return nil
+	}
+	columns, err := scan.RunColumns([]string{"run_id", "point_id", "machine", "status", "purpose", "env"})
+	if err != nil {
+		return err
+	}
+	for i, s := range []*selectedSide{m.base, m.head} {
+		of := map[pointKey][]any{}
+		m.devices[i] = of
+		rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement))
+		text := fmt.Sprintf("list(DISTINCT env[%s] ORDER BY env[%[1]s]) FROM %s WHERE status = 'ok' GROUP BY point_id, m", duck.Literal(schema.FactMeasuredDevice), rows)
+		if err := s.eachPoint(ctx, text, s.sel.Args, func(key pointKey, row []driver.Value) { of[key] = duck.List(row[0]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// useDevices notes the points whose sides are known to be of different GPUs.
+func (m *comparison) useDevices(matched []*pairing) {
+	for _, p := range matched {
+		if !p.hasBothSides() {
+			continue
+		}
+		base, head := m.devices[0][p.base.key()], m.devices[1][p.head.key()]
+		p.otherDevice = len(base) > 0 && len(head) > 0 && !slices.Equal(base, head)
 	}
 }

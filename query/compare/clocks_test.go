@@ -61,3 +61,36 @@ func TestOffClock(t *testing.T) {
 		})
 	}
 }
+
+// TestDevices: points that different GPUs of a machine have measured get no verdict. A side without that fact is compared.
+func TestDevices(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		base, head string
+		reason     judge.Reason
+	}{
+		"same":      {"gpu-a", "gpu-a", ""},
+		"different": {"gpu-a", "gpu-b", judge.Devices},
+		"unknown":   {"", "gpu-b", ""},
+		"neither":   {"", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := 0
+			runs := func(side, on string, locations []float64) []schema.Run {
+				runs := querytest.RunsOf(&n, 1, querytest.On(side, 1), locations...)
+				for i := range runs {
+					if on != "" {
+						runs[i].Env.Facts = map[string]string{schema.FactMeasuredDevice: on}
+					}
+				}
+				return runs
+			}
+			db := querytest.SealedRuns(t, slices.Concat(runs("base", c.base, wobble(1000)), runs("head", c.head, wobble(1500))))
+			got := mustCompare(t, db, compare.Request{Base: "session=last"})
+			only(t, got)
+			valuetest.Equal(t, got.Rows[0].Reason, c.reason)
+			valuetest.Equal(t, got.Rows[0].Verdict == judge.Estimate, c.reason != "", got.Rows[0].Verdict)
+		})
+	}
+}

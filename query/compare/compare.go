@@ -198,6 +198,7 @@ type comparison struct {
 	names      []query.FactDifference   // identity fields in which the sides differ
 	plans      plannedLooks             // of the sessions that both sides have
 	facts      map[string]pointFacts    // of the points of the head, by id
+	devices    [2]map[pointKey][]any    // that measured the points of base and head, if both sides have sessions with several
 	clocks     [2]map[pointKey]clocks   // of the points of base and head, if both sides have readings
 	thresholds judge.ThresholdCombiner  // combines the thresholds of the request and of points
 	chosen     []*pairing               // points that become rows
@@ -227,6 +228,9 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 		return Comparison{}, err
 	}
 	if m.facts, err = m.head.pointFacts(ctx, head); err != nil {
+		return Comparison{}, err
+	}
+	if err := m.readDevices(ctx, base, head); err != nil {
 		return Comparison{}, err
 	}
 	if err := m.readClocks(ctx, base, head); err != nil {
@@ -337,6 +341,7 @@ func (m *comparison) metric(ctx context.Context, metric string) ([]*pairing, err
 		return nil, err
 	}
 	m.useClocks(matched)
+	m.useDevices(matched)
 	return matched, m.histories(ctx, matched, metric)
 }
 

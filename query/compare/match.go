@@ -24,6 +24,8 @@ type pairing struct {
 	thresholds judge.Thresholds
 	clocks     *Clocks // nil: not known on both sides
 
+	otherDevice bool // different GPUs of a machine have measured the sides
+
 	// How the runs of the sides relate: see relate.
 	blocks              []float64
 	sequence            []bool // see judge.Pair

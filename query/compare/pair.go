@@ -248,6 +248,8 @@ func (p *pairing) barred() judge.Reason {
 		return judge.Levels
 	case base.Machine != head.Machine, base.Machine == "":
 		return judge.Machines
+	case p.otherDevice:
+		return judge.Devices
 	case p.dependsOnClock() && p.clocks.differ():
 		return judge.OffClock
 	}

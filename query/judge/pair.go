@@ -152,6 +152,7 @@ const (
 	Unsettled Reason = "unsettled"    // different sessions, and the newest of the earlier ones differ more than the others
 	Commits   Reason = "commits"      // the interval is too wide, and the sessions have different commits, whose changes differ
 	Machines  Reason = "machines"     // different machines
+	Devices   Reason = "devices"      // different GPUs of one machine
 	Clocks    Reason = "clocks"       // different clocks
 	OffClock  Reason = "off_clock"    // the clocks of the device differ by more than 1 %
 	Levels    Reason = "levels"       // samples measure different things, such as iterations and processes

@@ -154,6 +154,7 @@ var openFor = []struct {
 	why    string
 }{
 	{judge.Machines, "the sides ran on different machines, or on an unknown one"},
+	{judge.Devices, "different GPUs of the machine measured the sides"},
 	{judge.Sessions, "the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ; measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"},
 	{judge.Unsettled, "sessions differ more than they did; measure both alternately in one session"},
 	{judge.Order, "one side ran before the other, and drift of the machine would look the same; bench alternates"},

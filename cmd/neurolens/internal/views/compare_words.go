@@ -23,6 +23,7 @@ var meanings = map[string]string{
 	string(judge.Commits):        "the sessions measured different commits, so their changes differ; session=ID compares the two commits of one session",
 	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
 	string(judge.Clocks):         "measured with different clocks",
+	string(judge.Devices):        "measured on different GPUs of the machine; --devices keeps points on one GPU that a baseline in the sweep compares",
 	string(judge.OffClock):       "the clocks of the GPU differ by more than 1 %, and so do times; let it cool, limit its power or fix its clock, and measure both sides again",
 	string(judge.Levels):         "samples are different things on the two sides: iterations, processes or means",
 	string(judge.Units):          "different metrics or units",
@@ -45,7 +46,7 @@ var meanings = map[string]string{
 // reasons say why there is no verdict.
 var reasons = map[judge.Reason]string{
 	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
-	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.OffClock: "the GPU ran at different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
+	judge.Machines: "different machines", judge.Devices: "different GPUs", judge.Clocks: "different clocks", judge.OffClock: "the GPU ran at different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
 	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: WrongResult,
 	judge.Unsettled: "sessions differ more than they did", judge.FailedRequests: "failed requests", judge.NoValues: "no values", judge.Commits: "different commits taken together",
 }

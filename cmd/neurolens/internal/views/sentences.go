@@ -327,6 +327,8 @@ func sentence(r *compare.Row, reference string) string {
 		return "is not compared with " + reference + ": a result could not be checked"
 	case r.Reason == judge.Units:
 		return "is not compared with " + reference + ": their units differ"
+	case r.Reason == judge.Devices:
+		return "is not judged against " + reference + ": another GPU of the machine measured it"
 	case r.Reason == judge.OffClock:
 		return "is not judged against " + reference + ": the GPU ran at " + ClocksText(r.Clocks)
 	case e == nil && (r.Base == nil || r.Base.Runs == 0):
