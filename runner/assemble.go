@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/shellwords"
@@ -61,7 +62,13 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 		run.BackendVersion = o.BackendVersion
 	}
 	addWork(&run, l.Point)
-	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(a.env, volatile, a.devices))
+	devices := a.devices
+	if usesProcessorOnly(l.Point) {
+		devices = []string{device.CPU} // no GPU slows it down
+	} else if one := volatile[schema.FactMeasuredDevice]; one != "" {
+		devices = []string{one}
+	}
+	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(a.env, volatile, devices))
 	judge(l.Point, &run)
 	stat.Complete(&run)
 	if name := cmp.Or(l.Point.Primary, schema.PrimaryMetric); run.Metric(name) != nil && !task.Multiplexed(o.Facts, name) {

@@ -6,11 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/runner/device"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/valuetest"
@@ -32,7 +34,9 @@ telemetry: {hz: 50}
 func TestDevices(t *testing.T) {
 	valuetest.Program(t, "gcc")
 	lib, both := t.TempDir(), t.TempDir()
-	valuetest.Run(t, exec.Command("gcc", "-shared", "-fPIC", "-o", filepath.Join(lib, "libnvidia-ml.so.1"), "probe/testdata/fakenvml.c"))
+	replay := filepath.Join(lib, "replay.txt")
+	valuetest.OK(t, os.WriteFile(replay, []byte("throttle 4\nthrottle.1 0\n"), 0o600)) // only the first one is slowed down
+	valuetest.Run(t, exec.Command("gcc", "-shared", "-fPIC", "-DREPLAY="+strconv.Quote(replay), "-o", filepath.Join(lib, "libnvidia-ml.so.1"), "probe/testdata/fakenvml.c"))
 	t.Setenv("LD_LIBRARY_PATH", lib)
 	t.Setenv("BOTH", both)
 	t.Setenv("DEVICES", "2")
@@ -57,8 +61,8 @@ func TestDevices(t *testing.T) {
 		}
 		byBlock[r.Params["n"]] = on
 		visible := r.Env.Facts["env.CUDA_VISIBLE_DEVICES"]
-		if r.Status != schema.StatusOK || device.GPU(visible) != on || r.Env.Facts["telemetry.device"] != visible {
-			t.Errorf("%s %s on %s, sees %q, readings of %q", r.Status, r.Error, on, visible, r.Env.Facts["telemetry.device"])
+		if r.Status != schema.StatusOK || device.GPU(visible) != on || r.Env.Facts["telemetry.device"] != visible || slices.Contains(r.Warnings, probe.WarnThrottled) != (on == "gpu-0") {
+			t.Errorf("%s %s on %s, sees %q, readings of %q, warnings %v", r.Status, r.Error, on, visible, r.Env.Facts["telemetry.device"], r.Warnings)
 		}
 	}
 	valuetest.DeepEqual(t, devices, map[string]int{"gpu-0": 8, "gpu-1": 8}, "runs by device")
@@ -71,7 +75,9 @@ func TestDevices(t *testing.T) {
 	t.Setenv("DEVICES", "1")
 	runs, err = measure("0,1", locks)
 	valuetest.OK(t, err)
-	other := slices.ContainsFunc(runs, func(r schema.Run) bool { return r.Env.Facts[schema.FactMeasuredDevice] != "gpu-0" || r.Status != schema.StatusOK })
+	other := slices.ContainsFunc(runs, func(r schema.Run) bool {
+		return r.Env.Facts[schema.FactMeasuredDevice] != "gpu-0" || r.Status != schema.StatusOK
+	})
 	if len(runs) != 16 || other || len(busy) != 1 || !strings.HasPrefix(busy[0], "gpu-1 is being measured by pid ") {
 		t.Errorf("one device is busy: %d runs, on others or failed %v, left out %q", len(runs), other, busy)
 	}

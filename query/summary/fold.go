@@ -4,8 +4,11 @@ import "strings"
 
 // FoldName shortens the name of a kernel of C++: template arguments become <…>, and its result and parameters are left out, so that
 // "void at::native::reduce<512, 1, Op<float>>(Op<float>)" is "at::native::reduce<…>". Other names, and names whose brackets do not match,
-// stay as they are.
+// stay as they are, and so do functions of Python, where <module> and <locals> are names.
 func FoldName(name string) string {
+	if strings.Contains(name, "<module>") || strings.Contains(name, "<locals>") || strings.Contains(name, "<lambda>") || strings.Contains(name, "comp>") || strings.Contains(name, "<genexpr>") {
+		return name
+	}
 	short := name
 	if open := parameters(name); open > 0 {
 		short = strings.TrimPrefix(name[:open], "void ")

@@ -12,6 +12,8 @@ func TestFoldName(t *testing.T) {
 	for name, want := range map[string]string{
 		"void at::native::reduce<512, 1, Op<float, Map<int>>>(Op<float>, int*)": "at::native::reduce<…>",
 		"gemm<float>::run<3>(int)":            "gemm<…>::run<…>",
+		"inner.<locals>.<genexpr> (x.py:2)":   "inner.<locals>.<genexpr> (x.py:2)",
+		"<module>":                            "<module>",
 		"axpy(float*, int)":                   "axpy",
 		"(anonymous namespace)::softmax<8>()": "(anonymous namespace)::softmax<…>",
 		"sort<decltype(a->b)>(int)":           "sort<…>",

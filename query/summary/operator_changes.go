@@ -145,6 +145,9 @@ func operatorChanges(ctx context.Context, db *query.DB, pairs [][2]schema.Run) (
 		}
 	}
 	c.add(sides[0], sides[1])
+	if len(c.Rows) == 0 {
+		return c, answer.InputError("compare --ops: the profiled runs have no operators with times; plot flame draws the stacks of a run, and show its metrics")
+	}
 	return c, nil
 }
 

@@ -59,6 +59,11 @@ func TestCompareOperators(t *testing.T) {
 	}
 	_, err := summary.CompareOperators(t.Context(), db, "tag.side=2", "tag.side=none")
 	querytest.WantInput(t, err, "no profiled run matches")
+	stack := schema.Op{Name: "main;f", Type: "stack", Count: new(int64(7))}
+	m := 0
+	stacks := querytest.SealedRuns(t, []schema.Run{profileOf(&m, 1, "1", stack), profileOf(&m, 1, "1", stack)})
+	_, err = summary.CompareOperators(t.Context(), stacks, "tag.side=1", "tag.side=2")
+	querytest.WantInput(t, err, "the profiled runs have no operators with times")
 	// Points of another identity are compared where there is one on each side.
 	valuetest.Equal(t, valuetest.Must(summary.CompareOperators(t.Context(), db, "tag.side=2", "tag.side=4")).Points, 1)
 }

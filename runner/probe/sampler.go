@@ -80,20 +80,20 @@ func newSampler(sources []source, missing map[string]string) *sampler {
 	}
 }
 
-// run reads until the sampler ends, and once more then.
+// run reads until the sampler ends, and once more then. The first reading was taken before.
 func (s *sampler) run(interval time.Duration) {
 	defer close(s.done)
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	for n := 0; ; n++ {
-		if n < maxReadings {
-			s.read(false)
-		}
+	for n := 1; ; n++ {
 		select {
 		case <-s.stop:
 			s.read(true)
 			return
 		case <-ticker.C:
+		}
+		if n < maxReadings {
+			s.read(false)
 		}
 	}
 }
@@ -161,7 +161,7 @@ const (
 // maxOrderLine is the longest order, in B: the names of some hundreds of devices.
 const maxOrderLine = 64 << 10
 
-// serve implements the child of a watcher: it answers each order with a document in one line, except begin, which has no answer. It
+// serve implements the child of a watcher: it answers each order with a document in one line; that of begin is empty, and comes after the first reading. It
 // ignores an interrupt at the terminal, which is meant for the parent, and ends with the parent.
 func serve(root fs.FS, of monitor) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -179,7 +179,9 @@ func serve(root fs.FS, of monitor) error {
 			err = encoder.Encode(of.state())
 		case words[0] == orderBegin && len(words) > 1:
 			running = newSampler(sourcesOf(root, of, words[2:]))
+			running.read(true)
 			go running.run(intervalOf(words[1]))
+			err = encoder.Encode(struct{}{})
 		case words[0] == orderEnd:
 			err = encoder.Encode(running.end())
 		}

@@ -170,6 +170,15 @@ func TestReadingsThatLie(t *testing.T) {
 	}
 }
 
+// TestImplausibleReadings: a series with a reading that cannot be true is missing, and the others are there.
+func TestImplausibleReadings(t *testing.T) {
+	const document = `{"began":1000000000000,"series":[{"name":"gpu_utilization","tick":0.01,"at_ns":[0,5],"values":[100,250]},` +
+		`{"name":"temperature","tick":1,"at_ns":[0],"values":[4294967295]},{"name":"memory_utilization","tick":0.01,"at_ns":[0],"values":[100]}],"missing":{}}`
+	r := valuetest.Must(parseReadings([]byte(document), time.Unix(1000, 0), time.Second))
+	valuetest.DeepEqual(t, r.Missing, map[string]string{"gpu_utilization": Implausible, "temperature": Implausible}, "missing")
+	valuetest.DeepEqual(t, len(r.Series) == 1 && r.Series[0].Name == "memory_utilization", true, "series", r.Series)
+}
+
 // FuzzReadings: what is accepted is what a sampler could have written.
 func FuzzReadings(f *testing.F) {
 	f.Add([]byte(`{"began":1,"series":[{"name":"power.1","tick":1,"at_ns":[0,5],"values":[7,8]}],"missing":{"energy":"absent"}}`))

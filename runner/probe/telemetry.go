@@ -24,7 +24,7 @@ const FactTelemetryDevice = "telemetry.device"
 const MissingTelemetry = "telemetry"
 
 // Begin starts readings, hz times a second, of the processors and of devices as package device names them; it is followed by End. The first
-// call starts the process that reads, if there is none. Nothing is sent until End.
+// call starts the process that reads, if there is none. Begin returns after the first reading; then nothing is sent until End.
 func (w *Watcher) Begin(hz float64, devices []string) {
 	w.measured = nil
 	for _, name := range devices {
@@ -37,8 +37,16 @@ func (w *Watcher) Begin(hz float64, devices []string) {
 		w.withDevices(map[string]string{}) // it is not still starting while the run measures
 	}
 	w.began = time.Now()
-	if w.child != nil {
-		_ = w.child.order(strings.Join(append([]string{orderBegin, schema.CanonicalFloat(hz)}, w.measured...), " ")) // End gets its error
+	if w.child == nil {
+		return
+	}
+	err := w.child.order(strings.Join(append([]string{orderBegin, schema.CanonicalFloat(hz)}, w.measured...), " "))
+	if err == nil { // the first reading is before the run, whose setup may take less time than an interval
+		_, err = w.child.line(longestState)
+	}
+	if err != nil {
+		w.lost = reason(err)
+		w.Close()
 	}
 }
 
@@ -87,6 +95,21 @@ func isReading(name string) bool {
 	return slices.Contains(telemetryMetrics, base) && (!suffixed || err == nil && suffix(n) == "."+device && n > 0)
 }
 
+// Implausible is the reason why there is no metric if a reading cannot be true.
+const Implausible = "implausible"
+
+// plausible reports whether all readings may be true: a share is at most 1, and a temperature between -100 and 300 °C.
+func plausible(s Series) bool {
+	low, high := float64(slices.Min(s.Values))*s.Tick, float64(slices.Max(s.Values))*s.Tick
+	switch BaseMetric(s.Name) {
+	case "gpu_utilization", "memory_utilization", "cpu_pressure", "cpu_steal":
+		return high <= 1
+	case "temperature":
+		return low >= -100 && high <= 300
+	}
+	return true
+}
+
 // parseReadings reads the document of a sampler that began at a time, and ended after took at most. It refuses what no sampler writes: another
 // beginning, times that go back or are later, series of different lengths, other metrics.
 func parseReadings(document []byte, began time.Time, took time.Duration) (Readings, error) {
@@ -106,8 +129,14 @@ func parseReadings(document []byte, began time.Time, took time.Duration) (Readin
 		}
 		seen[s.Name] = true
 	}
-	for name := range r.Missing {
-		if !isReading(name) || seen[name] {
+	for _, s := range r.Series {
+		if !plausible(s) {
+			r.Missing[s.Name] = Implausible
+		}
+	}
+	r.Series = slices.DeleteFunc(r.Series, func(s Series) bool { return r.Missing[s.Name] == Implausible })
+	for name, why := range r.Missing {
+		if !isReading(name) || seen[name] && why != Implausible {
 			return Readings{}, malformed("telemetry", name)
 		}
 	}

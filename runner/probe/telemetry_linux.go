@@ -34,7 +34,7 @@ var quantities = []quantity{
 	{names: []string{"energy"}, tick: 1, whole: true, get: one(nvml.Device.GetTotalEnergyConsumption)},
 	{names: []string{"temperature"}, tick: 1, slow: true, get: func(d nvml.Device) ([]int64, nvml.Return) {
 		t, ret := d.GetTemperature(nvml.TEMPERATURE_GPU)
-		return []int64{int64(t)}, ret
+		return []int64{int64(int32(t))}, ret // it may be below zero
 	}},
 	{names: []string{"device_memory_used"}, tick: 1, slow: true, get: func(d nvml.Device) ([]int64, nvml.Return) {
 		m, ret := d.GetMemoryInfo()

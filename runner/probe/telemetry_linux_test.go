@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,6 +105,13 @@ func TestTelemetryThatFails(t *testing.T) {
 		}
 	}
 	w = replayed(t, steady)
+	w.Begin(1, []string{"gpu-0"}) // the first reading is before Begin returns, and the next one a second later
+	begun := time.Now().UnixNano()
+	r = w.End()
+	energy := slices.IndexFunc(r.Series, func(s Series) bool { return s.Name == "energy" })
+	if energy < 0 || len(r.Series[energy].Values) != 2 || r.Began+r.Series[energy].AtNS[0] > begun {
+		t.Errorf("readings of a short run: %+v", r)
+	}
 	w.Begin(100, []string{"gpu-0"})
 	valuetest.OK(t, w.child.cmd.Process.Kill())
 	if r = w.End(); r.Missing[MissingTelemetry] != unsupported || r.Series != nil {

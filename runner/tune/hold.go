@@ -235,8 +235,8 @@ func (h *Held) change(changes []change, why map[string]string, step func(string)
 		switch {
 		case err == nil:
 			made[c.Setting]++
-		case c.Setting == IRQ && errors.Is(err, unix.EIO), errors.Is(err, os.ErrNotExist):
-			tried[c.Setting]-- // an interrupt that cannot be moved; a processor that smt has switched off
+		case c.Setting == IRQ && (errors.Is(err, unix.EIO) || errors.Is(err, unix.EPERM)), errors.Is(err, os.ErrNotExist):
+			tried[c.Setting]-- // an interrupt that cannot be moved, for which some kernels refuse root; a processor that smt has switched off
 		default:
 			why[c.Setting] = reason(err)
 		}

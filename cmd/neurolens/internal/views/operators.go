@@ -84,6 +84,14 @@ const longestName = 72
 // noOperators says why a run has none, and where they come from.
 func noOperators(run *schema.Run) string {
 	text := "run " + ShortRun(run.RunID) + " has no operators: "
+	switch why := run.Env.Missing["ops"]; {
+	case run.Error != "":
+		return text + term.OneLine(run.Error)
+	case why != "":
+		return text + term.OneLine(why)
+	case run.Purpose == schema.PurposeProfile && run.Source == schema.SourceNeuroLens:
+		return text + "its profiler reports none"
+	}
 	if run.Source == schema.SourceNeuroLens {
 		return text + "bench --profile measures them, in a separate run"
 	}
@@ -97,7 +105,11 @@ func aboutOperators(run *schema.Run, all []summary.Operator) []string {
 		lines[0] = "COUNT and TIME are of one iteration: the mean of " + term.Thousands(int(n)) + " under the profiler"
 	}
 	if all[0].Type == "function" && all[0].DurationNS == nil {
-		lines[0] = "COUNT is the number of samples in the function itself; plot flame draws the stacks"
+		of := ""
+		if summary.Iterations(run) > 0 {
+			of = ", of one iteration"
+		}
+		lines[0] = "COUNT is the number of samples in the function itself" + of + "; plot flame draws the stacks"
 	}
 	if slices.ContainsFunc(all, func(o summary.Operator) bool { return summary.FoldName(o.Name) != o.Name }) {
 		lines = append(lines, "<…> stands for template arguments: --format csv has whole names")
