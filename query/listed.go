@@ -17,6 +17,7 @@ type ListedRun struct {
 	Purpose      schema.Purpose
 	Status       schema.Status
 	Wrong        bool      // its result is wrong: see schema.IsWrong
+	Error        string    // why it is not ok, as far as is known
 	StartedAt    time.Time // the zero time: unknown
 	Metric, Unit string
 	Level        schema.Level // what a sample measures
@@ -30,14 +31,14 @@ type ListedRun struct {
 // listedColumns are the columns of runs that ListedRunOf needs, except env.
 var listedColumns = []string{
 	"run_id", "session_id", "resumes", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
-	"metric", "unit", "level", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind",
+	"metric", "unit", "level", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind", "error",
 }
 
 // ListedRunOf converts a run, stored or not, to the form that listings show.
 func ListedRunOf(r *schema.Run) ListedRun {
 	l := ListedRun{
 		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Session: r.SessionID, Resumes: r.Resumes,
-		Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), StartedAt: r.StartedAt,
+		Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), Error: r.Error, StartedAt: r.StartedAt,
 		Point: Point{
 			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
 			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Machine: r.Env.Machine, Params: r.Params,

@@ -334,6 +334,9 @@ func (b *bench) measure() error {
 	if s.Unfinished = b.cmd.Context().Err() != nil || result.Left > 0; s.Unfinished && options.Rerun != runner.RerunAll {
 		s.Again = progress.CommandLine(b.args)
 	}
+	if !s.Unfinished && b.flags.against == "" && b.source.Texts == nil {
+		s.Rerun = progress.WithRerun(b.args)
+	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}

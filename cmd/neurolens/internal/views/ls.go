@@ -23,6 +23,7 @@ type RunPages struct {
 	seen           []Subject // the first run, and one that differs from it for each axis in which any page differs
 	medians, means bool      // some run has a median; some run has only a mean, as files of other tools do
 	ofMeans        bool      // samples of some run are means
+	errors         bool      // of some run it is known why it is not ok
 	shown, undated int
 }
 
@@ -38,6 +39,7 @@ func (p *RunPages) Page(list query.Listing) term.View {
 		r := &list.Runs[i]
 		p.medians, p.means = p.medians || r.Median != nil, p.means || r.Median == nil && r.Mean != nil
 		p.ofMeans = p.ofMeans || r.Level == schema.LevelMean
+		p.errors = p.errors || r.Error != ""
 	}
 	constants, varying, metrics := p.axes(list.Runs)
 	if len(p.Metrics) > 1 {
@@ -57,7 +59,7 @@ func (p *RunPages) Page(list query.Listing) term.View {
 	if p.ofMeans {
 		v.Below = append(v.Below, WarningText(Means))
 	}
-	rows := lsRows{p.Reader, list.Runs, metrics, p.medians || !p.means, p.means}
+	rows := lsRows{p.Reader, list.Runs, metrics, p.medians || !p.means, p.means, p.errors}
 	v = rows.add(v, varying)
 	v.Compact = func() term.View {
 		return rows.add(term.View{Above: v.Above, Below: v.Below}, p.Reader.MergedAxes(varying))
@@ -110,7 +112,7 @@ type lsRows struct {
 	runs    []query.ListedRun
 	metrics Axis // empty where all are the same
 
-	medians, means bool // there is such a column
+	medians, means, errors bool // there is such a column
 }
 
 // add adds the table to a view.
@@ -127,8 +129,18 @@ func (l lsRows) add(v term.View, varying []Axis) term.View {
 	}
 	v.Columns = append(v.Columns,
 		term.Column{Header: "P99", Right: true, Drop: 3}, term.Column{Header: "N", Right: true, Drop: 2}, term.Column{Header: "STATUS"})
+	if l.errors {
+		v.Columns = append(v.Columns, term.Column{Header: "ERROR"})
+	}
 	for i := range l.runs {
-		v.Rows = append(v.Rows, append(l.reader.runCells(&l.runs[i], varying, i), measuredCells(&l.runs[i], l.medians, l.means)...))
+		cells := append(l.reader.runCells(&l.runs[i], varying, i), measuredCells(&l.runs[i], l.medians, l.means)...)
+		if l.errors {
+			cells = append(cells, term.Cell{Text: l.runs[i].Error})
+		}
+		v.Rows = append(v.Rows, cells)
+	}
+	if !slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Status == schema.StatusOK }) {
+		return v.WithoutUnknown("MEDIAN", "MEAN", "P99", "N")
 	}
 	return v
 }
