@@ -419,6 +419,16 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// TestLongNames: a name that is wider than its column is whole, in several lines.
+func TestLongNames(t *testing.T) {
+	const name = "module_with_a_long_name.sub.bench_with_a_suffix_"
+	v := open(t, browser(t), file(t, written(t, small(name+"0", name+"1"))))
+	const cut = `[...document.querySelectorAll("td:first-child")].filter((td) => td.scrollWidth > td.clientWidth).length`
+	if got := v.text(cut); got != "0" || v.text(`document.querySelectorAll("td:first-child").length`) == "0" {
+		t.Errorf("%s names are cut", got)
+	}
+}
+
 // TestNarrowTiles: at 360 pixels a tile breaks no word in two.
 func TestNarrowTiles(t *testing.T) {
 	p := small("one")

@@ -781,10 +781,15 @@ func (w History) regressions() term.View {
 	var names []string
 	names, v.Above = seriesNames(shown)
 	for i, r := range shown {
-		by := strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row))
-		cells := term.Cells(r.when(), names[i], r.level(r.OldLevel), r.level(r.NewLevel), by, shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))
-		cells[4].Failed = true
-		v.Rows = append(v.Rows, cells)
+		by := term.Cell{Text: strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row)), Failed: true}
+		cells := term.Cells(r.when(), r.level(r.OldLevel), r.level(r.NewLevel))
+		if names != nil {
+			cells = slices.Insert(cells, 1, term.Cell{Text: names[i]})
+		}
+		v.Rows = append(v.Rows, append(append(cells, by), term.Cells(shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))...))
+	}
+	if names == nil {
+		v.Columns = slices.Delete(v.Columns, 1, 2)
 	}
 	if hidden := len(all) - historyRows; hidden > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
@@ -795,21 +800,18 @@ func (w History) regressions() term.View {
 	return w.finish(v, all[:1])
 }
 
-// seriesNames names the series of changes by the words in which they differ, and returns a line with the words that they share. The names
-// of changes of one series are whole.
+// seriesNames names the series of changes by the words in which they differ, and returns a line with the words that they share. Changes of
+// one series have no names: the line has it all.
 func seriesNames(changes []changedAt) (names, above []string) {
 	subjects := make([]Subject, len(changes))
 	for i, c := range changes {
 		subjects[i] = Subject{Point: c.row.Point, Metric: c.row.Metric}
 	}
 	common, varying := Axes(subjects, append([]string{"metric"}, historyAxes...))
-	if len(varying) == 0 {
-		for _, c := range changes {
-			names = append(names, seriesName(c.row))
-		}
-		return names, nil
+	if len(varying) > 0 {
+		names = PointNames(varying, len(changes))
 	}
-	return PointNames(varying, len(changes)), term.Heading(withoutLabel(common))
+	return names, term.Heading(withoutLabel(common))
 }
 
 // inconclusiveSeries counts the series that may have a regression which is not listed.

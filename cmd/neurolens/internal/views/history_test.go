@@ -376,7 +376,7 @@ func TestHistorySlow(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	text = historyText(slow(.3), history.Request{Regressions: true}, 120, false)
-	if want := "\n2026-09-01..2026-09-10  latency of matmul bs=1 tile=32 on lab3  4.00 ms  5.21 ms  +30.0 % rising"; !strings.Contains(text, want) {
+	if want := "latency · matmul · bs=1 · lab3 · tile=32\n\nCHANGED                    FROM       TO              BY     95 %  COMMITS           ALSO CHANGED\n2026-09-01..2026-09-10  4.00 ms  5.21 ms  +30.0 % rising"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }
