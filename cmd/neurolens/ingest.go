@@ -47,7 +47,9 @@ recognised by content. Folders are searched; gzip and UTF-16 work. The same
 content is stored once, even if it is read again or from another path.
 
 What cannot be understood is listed and counted, and the rest is stored; the
-exit status is then 4. It is also 4 if the format of a named file is unknown.
+exit status is then 4. It is also 4 if the format of a named file is unknown. A
+file in a folder may be of an unknown format: it is listed, and the exit status
+stays 0 if another file was read.
 
 Runs without a start time have no place in history and are never session=last.
 --at gives it: a time, name or path (the date in the name or the folders of each
