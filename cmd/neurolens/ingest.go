@@ -349,8 +349,12 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 
 // report returns the lines about what was read and what became of it.
 func (in *ingesting) report(done ingest.Appended) views.IngestReport {
+	dir := ""
+	if len(in.stores) == 1 {
+		dir = in.stores[0]
+	}
 	return views.IngestReport{
-		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
+		Dir: dir, Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
 		Stored: done, Replaced: in.reading.Replaced, Again: in.again,
 	}
 }

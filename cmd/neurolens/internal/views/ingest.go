@@ -26,6 +26,7 @@ type IngestReport struct {
 	Tagged bool // tags were to be added
 	Stored ingest.Appended
 
+	Dir      string // the store, if it was named; empty: the usual one
 	Again    string // the command line as it was typed, without --at; empty: it cannot be typed again
 	Replaced int    // earlier runs without a start or a machine, or with another start, that were removed
 }
@@ -119,17 +120,28 @@ func (r IngestReport) View() term.View {
 	}
 	v.Below = append(v.Below, r.total())
 	if r.Stored.Added > 0 {
-		v.Next = []string{"", "next  " + r.next()}
+		v.Next = []string{""}
+		for i, command := range r.next() {
+			label := "next  "
+			if i > 0 {
+				label = "      "
+			}
+			v.Next = append(v.Next, label+command)
+		}
 	}
 	return v
 }
 
-// next returns the command to type after runs were stored: what gives them a start time, if the names of their files have it, or what shows
-// enough sessions over time, or the runs.
-func (r IngestReport) next() string {
+// next returns the commands to type after runs were stored: what gives them a start time, if the names of their files have it, or what shows
+// enough sessions over time, or what compares the newest two of one format, and the runs.
+func (r IngestReport) next() []string {
 	sessions, undated, dated := 0, 0, r.Again != ""
+	var ids, formats []string // those of a session with a start ascend with it
 	for _, one := range r.Files {
 		sessions += one.Sessions
+		for id := range one.RunsOf {
+			ids, formats = append(ids, id), append(formats, one.Format)
+		}
 		if one.Undated == 0 {
 			continue
 		}
@@ -137,13 +149,23 @@ func (r IngestReport) next() string {
 		_, err := foreign.StartOfName(&foreign.Input{Name: one.Name})(nil)
 		dated = dated && err == nil
 	}
+	store := ""
+	if r.Dir != "" {
+		store = " --store " + term.ShellWord(r.Dir)
+	}
 	switch {
 	case undated > 0 && dated:
-		return r.Again + " --at name"
+		return []string{r.Again + " --at name"}
 	case undated == 0 && sessions >= history.MinSessions:
-		return "neurolens history source=" + r.Source
+		return []string{"neurolens history source=" + r.Source + store}
 	}
-	return "neurolens ls source=" + r.Source
+	list := "neurolens ls source=" + r.Source + store
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if n := len(ids); undated == 0 && n > 1 && term.CountDistinct(formats) == 1 {
+		return []string{"neurolens compare session=" + ShortRun(ids[n-2]) + " session=" + ShortRun(ids[n-1]) + store, list}
+	}
+	return []string{list}
 }
 
 // passedOver names the first that came to this in folders.
