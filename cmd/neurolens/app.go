@@ -158,7 +158,7 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 	flags.Bool("no-pager", false, "print long output directly (default: $PAGER shows it)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.pager.Begin(cmd, os.LookupEnv)
-		if err := cmp.Or(a.checkFlags(), a.readProject(cmd)); !help.IsCompleting(cmd) {
+		if err := cmp.Or(a.checkFlags(cmd), a.readProject(cmd)); !help.IsCompleting(cmd) {
 			return err
 		}
 		return nil // a shell asks, in the middle of somebody's line
@@ -186,8 +186,11 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 // helpWidth is how many columns help takes: those of the least terminal.
 const helpWidth = 80
 
-// checkFlags refuses global flags that make no sense, whatever the command.
-func (a *app) checkFlags() error {
+// checkFlags refuses flags that make no sense, whatever the command.
+func (a *app) checkFlags(cmd *cobra.Command) error {
+	if err := help.FlagAsValue(cmd); err != nil {
+		return usageError{err}
+	}
 	if a.json && a.format != "" {
 		return usageErrorf("--json and --format %s: want one of them", a.format)
 	}

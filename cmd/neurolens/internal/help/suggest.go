@@ -105,6 +105,19 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%sthere is no flag %s%s", lead, spelt, hint)
 }
 
+// FlagAsValue returns the error for a flag whose value is the name of another flag, as in report --json --store s; nil if there is none.
+func FlagAsValue(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		name, is := strings.CutPrefix(f.Value.String(), "--")
+		if f.Value.Type() != "string" || !is || cmd.Flags().Lookup(name) == nil {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		err = fmt.Errorf("%s: --%s: want %s, got the flag --%s; --%s: %s", pathOf(cmd), f.Name, value, name, f.Name, usage)
+	})
+	return err
+}
+
 // programHint says how bench takes a program with a flag of its own, where one stands before the flag: bench ls -l. It is empty for
 // anything else.
 func programHint(cmd *cobra.Command, flag string) string {
