@@ -175,8 +175,11 @@ func (w Comparison) whyEstimated() string {
 			why = append(why, p.Reason)
 		}
 	}
-	if len(why) != 1 || why[0] == "" {
+	switch {
+	case len(why) != 1 || why[0] == "":
 		return ""
+	case why[0] == judge.Machines && len(w.C.Base.Machines)+len(w.C.Head.Machines) == 0:
+		return " (unknown machine)"
 	}
 	return " (" + ReasonText(string(why[0])) + ")"
 }

@@ -86,13 +86,17 @@ func TestHeadline(t *testing.T) {
 		for _, verdict := range c.verdicts {
 			r := compared(verdict, .2, .1, .3)
 			if verdict == judge.Estimate {
-				r.Reason = judge.Machines
+				r.Reason, all.Head.Machines = judge.Machines, []string{"m"}
 			}
 			r.Base, r.Head, r.BaseID, r.HeadID = &compare.Measured{Value: &low}, &compare.Measured{Value: &high}, "a", "b"
 			all.Rows, all.Points = append(all.Rows, r), append(all.Points, r.Point)
 		}
 		if got := (Comparison{C: &all}).headline(); got != c.want {
 			t.Errorf("%v\ngot  %s\nwant %s", c.verdicts, got, c.want)
+		}
+		all.Head.Machines = nil
+		if got, want := (Comparison{C: &all}).headline(), strings.Replace(c.want, "different machines", "unknown machine", 1); got != want {
+			t.Errorf("%v without machines\ngot  %s\nwant %s", c.verdicts, got, want)
 		}
 	}
 }

@@ -87,7 +87,8 @@ func (w Comparison) explained(v term.View, places []int) []string {
 	return lines
 }
 
-// filesNamed returns the commands that compare files of an unknown machine with its name: in a store, where a tag tells their runs apart.
+// filesNamed returns the commands that compare files of an unknown machine with its name, and with a start where they have none: in a
+// store, where a tag tells their runs apart.
 func (w Comparison) filesNamed() []string {
 	if w.Files == [2]string{} || !slices.ContainsFunc(w.C.Rows, func(r compare.Row) bool { return r.Reason == judge.Machines }) {
 		return nil
@@ -102,7 +103,10 @@ func (w Comparison) filesNamed() []string {
 		if object, is := strings.CutPrefix(w.Files[i], "git:"); is {
 			command = "git show " + term.ShellWord(object) + " | neurolens ingest -"
 		}
-		commands = append(commands, command+" --machine NAME --tag side="+side)
+		if command += " --machine NAME"; []int64{w.C.Base.Since, w.C.Head.Since}[i] == 0 {
+			command += " --at TIME"
+		}
+		commands = append(commands, command+" --tag side="+side)
 	}
 	if len(sides) == 2 {
 		commands = append(commands, "neurolens compare "+term.ShellLine(sides...))
