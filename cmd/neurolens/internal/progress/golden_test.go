@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,24 @@ func goldenSummary(page term.Page) term.View {
 		Won:    []string{"flash is faster than eager: latency −29.6 % (−32.0 % to −27.5 %)"},
 	}
 	return s.View([]query.SessionPoint{point(long+"flash", 1, 103e3), point(long+"flash", 8, 412e3, "drift"), point(long+"eager", 1, 146e3), failed})
+}
+
+// TestVerdictsOfLongTable: the verdicts of a table that scrolls off a terminal stand below it, directly above what to type next. In a comment
+// they stand above it.
+func TestVerdictsOfLongTable(t *testing.T) {
+	const verdict = "b is faster than a"
+	s := Summary{Sweep: &sweep.Sweep{}, Result: runner.Result{Session: "01M0000000000000000000000A"}, Won: []string{verdict}}
+	for _, c := range []struct {
+		points           int
+		published, below bool
+	}{{longTable, false, false}, {longTable + 1, false, true}, {longTable + 1, true, false}} {
+		s.Published = c.published
+		v := s.View(make([]query.SessionPoint, c.points))
+		above := slices.Contains(v.Above, verdict)
+		if n := len(v.Below); above == c.below || c.below != (v.Below[n-2] == verdict) {
+			t.Errorf("%+v: above %q, below %q", c, v.Above, v.Below)
+		}
+	}
 }
 
 // TestProcessorTimes: a processor time that the kernel counts in ticks of 4 ms is 0 in most iterations, and its mean is not.

@@ -85,8 +85,9 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 			fmt.Sprintf("session %s · %s · %s", views.ShortRun(s.Result.Session), s.counts(), schema.ForPeople(float64(s.Elapsed), "ns")),
 		},
 	}
-	if len(s.Won) > 0 {
-		v.Above = append(append(v.Above, ""), s.Won...)
+	won := s.Won
+	if scrolls := len(points) > longTable && !s.Published; len(won) > 0 && !scrolls {
+		v.Above, won = append(append(v.Above, ""), won...), nil
 	}
 	notes, everywhere := views.Notes{}, common(points)
 	rows := pointRows{points, make([]term.Cell, len(points)), s.Beside}
@@ -111,11 +112,18 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	if line := precisionText(s.Result.Precision); line != "" {
 		v.Below = append(v.Below, line)
 	}
+	if len(won) > 0 {
+		v.Below = append(append(v.Below, ""), won...)
+	}
 	v.Below = append(v.Below, "")
 	v.Next = s.nextCommands(points)
 	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader)
 	return v
 }
+
+// longTable is how many rows a terminal of 24 lines shows together with the lines around them. The verdicts of a longer table stand below it,
+// where they do not scroll off.
+const longTable = 10
 
 // cut says why a session ended although points are inconclusive; empty: after its last look, or all are decided.
 func (s Summary) cut() string {
