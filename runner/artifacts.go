@@ -83,6 +83,7 @@ type leaving struct {
 	keep   KeepFile
 	wanted *sweep.Artifacts // nil: not set
 	mask   func(string) string
+	secret func(content []byte) bool // reports whether the report of a profiler has a secret
 	finder *output.ArtifactFinder
 
 	matched   map[string]bool // patterns that have found a file
@@ -100,6 +101,7 @@ func (r *launcher) newLeaving(t *prepare.Target) *leaving {
 	wanted := t.Point.Artifacts
 	v := &leaving{
 		keep: r.keep, wanted: wanted, mask: t.Mask().Text,
+		secret:  func(content []byte) bool { return t.Mask().In(content, t.Spec.Command) },
 		matched: map[string]bool{}, missing: map[string]string{}, printed: map[string]string{}, longer: map[string]int64{},
 	}
 	rules := output.ArtifactRules{Dir: t.Spec.Dir, RunDir: sweep.RunDir, Limit: v.limit()}
@@ -161,6 +163,8 @@ func (v *leaving) keepProfile(path string) {
 	found := output.Artifact{Path: filepath.Base(path), Size: info.Size(), File: path}
 	if found.Size > profileLimit {
 		found.Why = fmt.Sprintf("larger than %d MiB", profileLimit>>20)
+	} else if content, err := os.ReadFile(path); err != nil || v.secret(content) {
+		found.Why = "has a secret of the environment or of the command line" // profilers record both
 	}
 	v.keepFile(schema.ArtifactProfile, found)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -72,21 +73,27 @@ func (l *lane) describe(facts map[string]string) {
 	}
 }
 
-// openLanes makes a lane for each device of Options.Devices that it can lock, or else the only one.
+// openLanes makes a lane for each device of Options.Devices that it can lock, or else the only one. A dry run locks nothing.
 func (s *session) openLanes(ctx context.Context) (*device.Held, error) {
+	if s.options.Devices == "" && s.options.DryRun {
+		return &device.Held{}, nil
+	}
 	if s.options.Devices == "" {
 		held, err := s.lock(ctx)
 		s.lanes = []*lane{{devices: s.assembler.devices}}
 		return held, err
 	}
-	chosen, err := device.Each(s.assembler.env, s.options.Devices)
+	chosen, err := device.Each(s.assembler.env, os.Environ(), s.options.Devices)
 	if err != nil {
 		return nil, &InputError{fmt.Errorf("devices: %w", err)}
 	}
 	held := &device.Held{}
 	var busy error
 	for _, one := range chosen {
-		locked, err := device.Lock(ctx, s.options.Locks, []string{one.Name}, s.waiting())
+		locked, err := &device.Held{}, error(nil)
+		if !s.options.DryRun {
+			locked, err = device.Lock(ctx, s.options.Locks, []string{one.Name}, s.waiting())
+		}
 		if owned, ok := errors.AsType[*device.BusyError](err); ok {
 			s.busy = append(s.busy, owned.Device+" is being measured by "+owned.Owner)
 			busy = err
@@ -109,7 +116,7 @@ func (s *session) openLanes(ctx context.Context) (*device.Held, error) {
 // launchLanes runs launches side by side, each on the lane of its point. A block of points that are compared stays on one device. The points of
 // calibrate, which are about the processor, are on the first one.
 func (s *session) launchLanes(ctx context.Context, launches []sweep.Launch) error {
-	dealt := s.sweep.Shards(len(s.lanes))
+	dealt := s.dealt()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var all sync.WaitGroup

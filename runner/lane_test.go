@@ -67,6 +67,14 @@ func TestDevices(t *testing.T) {
 	}
 	valuetest.DeepEqual(t, devices, map[string]int{"gpu-0": 8, "gpu-1": 8}, "runs by device")
 
+	// A point that another device measured is measured again.
+	for devices, want := range map[string]int{"all": 16, "0": 8} {
+		result := valuetest.Must(Run(t.Context(), parse(t, twoDevices), Options{
+			Locks: t.TempDir(), Devices: devices, DryRun: true, Rerun: RerunFailed, Done: func(string) ([]schema.Run, error) { return runs, nil },
+		}, nil))
+		valuetest.DeepEqual(t, result.Plan.Done, want, "done by the devices "+devices)
+	}
+
 	locks := t.TempDir()
 	held := valuetest.Must(device.Lock(t.Context(), locks, []string{"gpu-1"}, nil))
 	defer held.Release()
@@ -85,6 +93,14 @@ func TestDevices(t *testing.T) {
 	runs, err = measure("1", locks)
 	if _, isBusy := errors.AsType[*device.BusyError](err); !isBusy || len(runs) > 0 {
 		t.Errorf("the only device is busy: %d runs, %v", len(runs), err)
+	}
+	t.Setenv("CUDA_VISIBLE_DEVICES", "1")
+	_, err = measure("0", locks)
+	if _, input := errors.AsType[*InputError](err); !input || !strings.Contains(err.Error(), `GPU "0" is not among those`) {
+		t.Errorf("a device that was not given to this process: %v", err)
+	}
+	if _, err = measure("all", locks); err == nil || !strings.Contains(err.Error(), "gpu-1 is being measured") {
+		t.Errorf("all visible devices are busy, and another is not visible: %v", err)
 	}
 	_, err = measure("7", locks)
 	if _, input := errors.AsType[*InputError](err); !input || !strings.Contains(err.Error(), `no GPU "7": this machine has 2`) {

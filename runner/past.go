@@ -181,7 +181,7 @@ func identityOf(r *schema.Run) map[string]string {
 	if r.Executor == schema.ExecutorBuiltin {
 		identity["backend_version"] = r.BackendVersion
 	}
-	for _, fact := range append(prepare.CodeFacts(), treeDetails...) {
+	for _, fact := range append(append(prepare.CodeFacts(), schema.FactMeasuredDevice), treeDetails...) {
 		identity[fact] = r.Env.Facts[fact]
 	}
 	for fact, value := range r.Env.Facts {

@@ -396,14 +396,25 @@ func (s *session) identify(run *schema.Run) map[string]string {
 	return identityOf(run)
 }
 
+// dealt returns the number of the lane of each point, from 1, where several devices measure at once.
+func (s *session) dealt() map[string]int {
+	if s.options.Devices == "" || len(s.lanes) == 0 {
+		return nil
+	}
+	return s.sweep.Shards(len(s.lanes))
+}
+
 // identities returns a function for the values that must agree with a run for it to count as a launch, computed once per target.
 func (s *session) identities(ctx context.Context) func(sweep.Launch) map[string]string {
-	known := map[*prepare.Target]map[string]string{}
+	known, dealt := map[*prepare.Target]map[string]string{}, s.dealt()
 	return func(l sweep.Launch) map[string]string {
 		t := s.launcher.targets.Of(ctx, subjectOf(l))
 		if known[t] == nil {
 			prospect := s.assembler.run(l, t, task.Outcome{StartedAt: s.limits.began}, nil)
 			known[t] = s.identify(&prospect)
+			if on := dealt[l.Point.PointID]; on > 0 {
+				known[t][schema.FactMeasuredDevice] = s.lanes[on-1].devices[0]
+			}
 		}
 		return known[t]
 	}

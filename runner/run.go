@@ -236,12 +236,12 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 		result = session.result
 		result.Files.Unmatched = session.patterns.unmatched()
 	}()
+	held, err := session.openLanes(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer held.Release()
 	if !o.DryRun {
-		held, err := session.openLanes(ctx)
-		if err != nil {
-			return result, err
-		}
-		defer held.Release()
 		if err := session.cleanSides(ctx); err != nil {
 			return result, err
 		}

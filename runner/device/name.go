@@ -79,18 +79,20 @@ type Single struct {
 }
 
 // Each returns the devices of a list with commas: indices in the order of the driver, UUIDs or their beginnings, UUIDs of instances (MIG), or
-// all for all GPUs of the machine.
-func Each(env schema.Env, list string) ([]Single, error) {
-	every := gpus(env)
+// all for all GPUs that environ makes visible, as in Of. Others are an error.
+func Each(env schema.Env, environ []string, list string) ([]Single, error) {
+	every, visible := gpus(env), Of(env, environ, false)
 	if len(every) == 0 {
 		return nil, fmt.Errorf("this machine has no GPU that the driver names, and %q asks for some", list)
 	}
 	if list == "all" {
-		list = ""
-		for i := range every {
-			list += "," + strconv.Itoa(i)
+		var indices []string
+		for i, g := range every {
+			if slices.Contains(visible, g.name) {
+				indices = append(indices, strconv.Itoa(i))
+			}
 		}
-		list = list[1:]
+		list = strings.Join(indices, ",")
 	}
 	variable := "CUDA_VISIBLE_DEVICES"
 	if env.Facts["gpu.0.gfx"] != "" {
@@ -102,6 +104,9 @@ func Each(env schema.Env, list string) ([]Single, error) {
 		chosen := choose(every, entry, true)
 		if len(chosen) != 1 {
 			return nil, fmt.Errorf("no GPU %q: this machine has %d, numbered from 0", entry, len(every))
+		}
+		if !strings.HasPrefix(entry, "MIG-") && !slices.Contains(visible, chosen[0]) {
+			return nil, fmt.Errorf("GPU %q is not among those that the environment makes visible (CUDA_VISIBLE_DEVICES)", entry)
 		}
 		one := Single{Name: chosen[0], Environ: []string{variable + "=" + entry}}
 		if i := slices.IndexFunc(every, func(g gpu) bool { return g.name == one.Name }); i >= 0 {

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -19,20 +20,32 @@ import (
 // A token of a language model is not a secret: tokens, max-token, pad_token and the like, and any number. Parameters of a sweep are not
 // checked here, because they identify the measured point.
 type Mask struct {
-	known *strings.Replacer // values of the environment
+	known  *strings.Replacer // values of the environment
+	values []string          // the same
 }
 
 // NewMask makes a mask with the secrets of an environment.
 func NewMask(environ []string) Mask {
 	const minLength = 8 // bytes: a shorter text has other meanings too
-	var pairs []string
+	var pairs, values []string
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
 		if len(value) >= minLength && namesSecret(name) && !harmless(value) {
-			pairs = append(pairs, value, hidden)
+			pairs, values = append(pairs, value, hidden), append(values, value)
 		}
 	}
-	return Mask{strings.NewReplacer(pairs...)}
+	return Mask{strings.NewReplacer(pairs...), values}
+}
+
+// In reports whether a file, which need not be text, has the value of a secret variable or a secret argument of a command line.
+func (m Mask) In(content []byte, arguments []string) bool {
+	secrets := slices.Clone(m.values)
+	for i, masked := range m.Arguments(arguments) {
+		if masked != arguments[i] {
+			secrets = append(secrets, arguments[i])
+		}
+	}
+	return slices.ContainsFunc(secrets, func(secret string) bool { return bytes.Contains(content, []byte(secret)) })
 }
 
 // Arguments hides the secrets of a command line.

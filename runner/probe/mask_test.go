@@ -90,3 +90,14 @@ func TestRedact(t *testing.T) {
 		valuetest.DeepEqual(t, got, expected, fact)
 	}
 }
+
+// TestMaskIn: a report that is no text has a secret variable or argument, or it has none.
+func TestMaskIn(t *testing.T) {
+	m := NewMask([]string{"MY_API_TOKEN=hunter2hunter2", "HOME=/home/me"})
+	arguments := []string{"prog", "--password=swordfish", "-n", "8"}
+	for content, want := range map[string]bool{
+		"\x00/home/me prog -n 8\xff": false, "\x00hunter2hunter2\xff": true, "\x00prog\x00--password=swordfish": true, "--password=<hidden>": false,
+	} {
+		valuetest.DeepEqual(t, m.In([]byte(content), arguments), want, content)
+	}
+}
