@@ -147,10 +147,13 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		}
 	}
 	var parts []string
-	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive, judge.Unchanged} {
+	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive} {
 		if n := counts[v]; n > 0 {
 			parts = append(parts, term.Thousands(n)+" "+string(v))
 		}
+	}
+	if n := counts[judge.Unchanged]; n > 0 {
+		parts = append(parts, term.Thousands(n)+" with no change found")
 	}
 	if n := counts[summary.FewSessions]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s with fewer than %d sessions", term.Thousands(n), history.MinSessions))

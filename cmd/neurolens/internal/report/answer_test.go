@@ -52,7 +52,7 @@ func TestAnswerOverSessions(t *testing.T) {
 		"Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %).",
 		"Failing: sweep fp16, all runs of the last 3 sessions.",
 		"Newest session: sweep bf16: latency 109 µs, +30.0 % off its level of 84.0 µs; history needs at least 2 more sessions, compare --gate judges at once.",
-		"4 series over 40 sessions: 1 regressed, 2 unchanged, 1 with fewer than 8 sessions; 1 fails in its newest sessions; 1 far off in its newest session. Of the series called changed, at most 5 % are expected to be false.",
+		"4 series over 40 sessions: 1 regressed, 2 with no change found, 1 with fewer than 8 sessions; 1 fails in its newest sessions; 1 far off in its newest session. Of the series called changed, at most 5 % are expected to be false.",
 	}
 	if got := texts(r); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
