@@ -194,16 +194,16 @@ type comparison struct {
 	contrast   query.Contrast
 	many       int // see manyRuns
 	base, head *selectedSide
-	primary    string                   // metric that was asked for and is the primary one of all runs; empty: none
-	names      []query.FactDifference   // identity fields in which the sides differ
-	plans      plannedLooks             // of the sessions that both sides have
-	facts      map[string]pointFacts    // of the points of the head, by id
-	devices    [2]map[pointKey][]any    // that measured the points of base and head, if both sides have sessions with several
-	clocks     [2]map[pointKey]clocks   // of the points of base and head, if both sides have readings
-	thresholds judge.ThresholdCombiner  // combines the thresholds of the request and of points
-	chosen     []*pairing               // points that become rows
-	second     []*pairing               // points of the second look that become rows
-	okStatuses map[int64]map[string]any // Measured.Statuses by number of runs, if all are ok
+	primary    string                             // metric that was asked for and is the primary one of all runs; empty: none
+	names      []query.FactDifference             // identity fields in which the sides differ
+	plans      plannedLooks                       // of the sessions that both sides have
+	facts      map[string]pointFacts              // of the points of the head, by id
+	devices    [2]map[pointKey][]any              // that measured the points of base and head, if both sides have sessions with several
+	clocks     [2]map[pointKey]query.DeviceClocks // of the points of base and head, if both sides have readings
+	thresholds judge.ThresholdCombiner            // combines the thresholds of the request and of points
+	chosen     []*pairing                         // points that become rows
+	second     []*pairing                         // points of the second look that become rows
+	okStatuses map[int64]map[string]any           // Measured.Statuses by number of runs, if all are ok
 }
 
 // few reports whether there are few enough runs to read everything about them.

@@ -22,7 +22,7 @@ type pairing struct {
 	means      bool // the means of the runs are compared: see meansSide
 	control    bool // the sweep marks it as a control
 	thresholds judge.Thresholds
-	clocks     *Clocks // nil: not known on both sides
+	clocks     *query.Clocks // nil: not known on both sides
 
 	otherDevice bool // different GPUs of a machine have measured the sides
 

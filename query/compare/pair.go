@@ -250,7 +250,7 @@ func (p *pairing) barred() judge.Reason {
 		return judge.Machines
 	case p.otherDevice:
 		return judge.Devices
-	case p.dependsOnClock() && p.clocks.differ():
+	case p.dependsOnClock() && p.clocks.Differ():
 		return judge.OffClock
 	}
 	return ""

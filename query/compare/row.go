@@ -25,10 +25,10 @@ type Row struct {
 	Failure        string // error of a failed run of the head
 	Strict         bool   // the strict rule was used
 	Rule           judge.Rule
-	Correction     string    // correction of p for multiple comparisons
-	Relative       *Relative // result relative to the common change of all points; nil: none
-	Clocks         *Clocks   // nil unless both sides have readings of the clock
-	Inputs         *Inputs   // nil unless Request.Inputs is set
+	Correction     string        // correction of p for multiple comparisons
+	Relative       *Relative     // result relative to the common change of all points; nil: none
+	Clocks         *query.Clocks // nil unless both sides have readings of the clock
+	Inputs         *Inputs       // nil unless Request.Inputs is set
 }
 
 // Measured sums up the runs of a point on one side.
@@ -354,10 +354,10 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 
 // clockFields returns the columns of Row.Clocks.
 func clockFields() []answer.Field[Row] {
-	column := partColumns("", func(r *Row) *Clocks { return r.Clocks })
+	column := partColumns("", func(r *Row) *query.Clocks { return r.Clocks })
 	fields := []answer.Field[Row]{
-		column("base_clock_sm", answer.TypeReal, "clock of the multiprocessors on the base: the median of the medians of its runs; NULL unless both sides have readings (telemetry)", func(c *Clocks) any { return answer.Computed(c.Base) }),
-		column("head_clock_sm", answer.TypeReal, "the same of the head", func(c *Clocks) any { return answer.Computed(c.Head) }),
+		column("base_clock_sm", answer.TypeReal, "clock of the multiprocessors on the base: the median of the medians of its runs; NULL unless both sides have readings (telemetry)", func(c *query.Clocks) any { return answer.Computed(c.Base) }),
+		column("head_clock_sm", answer.TypeReal, "the same of the head", func(c *query.Clocks) any { return answer.Computed(c.Head) }),
 	}
 	for i := range fields {
 		fields[i].Unit = "MHz"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
@@ -228,7 +229,7 @@ func wordOf(r *compare.Row) string {
 }
 
 // ClocksText returns the clocks of the two sides: 1,410 against 1,980 MHz.
-func ClocksText(c *compare.Clocks) string {
+func ClocksText(c *query.Clocks) string {
 	return fmt.Sprintf("%s against %s MHz", term.Thousands(int(math.Round(c.Base))), term.Thousands(int(math.Round(c.Head))))
 }
 

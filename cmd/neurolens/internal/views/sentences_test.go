@@ -115,7 +115,7 @@ func TestSentences(t *testing.T) {
 	say("b against a: estimate (levels), −70.2 %", levels)
 
 	off := compared(judge.Estimate, -.404, math.NaN(), math.NaN())
-	off.Reason, off.Clocks = judge.OffClock, &compare.Clocks{Base: 1410.2, Head: 1980}
+	off.Reason, off.Clocks = judge.OffClock, &query.Clocks{Base: 1410.2, Head: 1980}
 	say("b is not judged against a: the GPU ran at 1,410 against 1,980 MHz", off)
 	valuetest.Equal(t, wordOf(&off), "off_clock (1,410 against 1,980 MHz)")
 
