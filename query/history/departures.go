@@ -45,7 +45,7 @@ func (h *historian) findDepartures() {
 		}
 		if n, by := stat.Departure(l.locations()[l.lastLevel:], l.margin); n > 0 {
 			missing := max(1, sideSessions-n, MinSessions-len(l.entries))
-			l.departure = &Departure{Sessions: n, Level: l.level(l.lastLevel, len(l.entries)), Missing: missing, by: by}
+			l.departure = &Departure{Sessions: n, Level: l.valueOf(l.lastLevel, len(l.entries)), Missing: missing, by: by}
 			h.departed = append(h.departed, l)
 		}
 	}
@@ -59,7 +59,7 @@ func (h *historian) departures() {
 	for _, l := range h.departed {
 		last, d := len(l.entries)-1, l.departure
 		point := stat.ChangePoint{Index: last, Shift: stat.Estimate{Value: d.by, Low: math.Inf(-1), High: math.Inf(1)}, P: math.NaN()}
-		d.Row = h.row(l, last, &mark{point, Spike})
+		d.Row = h.row(l, last, &mark{ChangePoint: point, verdict: Spike})
 		d.Row.Verdict = l.verdictOf(point)
 		d.Before = h.sessions.text(l.entries[last-d.Sessions].session)
 		h.Departures = append(h.Departures, d)

@@ -71,12 +71,15 @@ func (l *line) regressed(newest int) bool {
 }
 
 // stillWorse reports whether a change within the newest sessions, whose verdict satisfies such, is still for the worse: the sum of its
-// shift and the shifts of all later changes must be for the worse, too.
+// shift and the shifts of all later changes must be for the worse, too. Changes between different clocks do not count.
 func (l *line) stillWorse(changes []stat.ChangePoint, newest int, such func(judge.Verdict) bool) bool {
 	var since float64
 	for _, p := range slices.Backward(changes) {
 		if last(p) < len(l.entries)-newest {
 			break
+		}
+		if l.offClock(p) != nil {
+			continue
 		}
 		since += p.Shift.Value
 		if such(l.verdictOf(p)) && l.worse(since, p) {

@@ -123,6 +123,9 @@ type Change struct {
 // independent of each other, or if there were no other series to correct for. So is a slow change if it would be significant in a single
 // test of this series.
 //
+// A change of a time, a rate or an energy between levels whose median clocks differ (query.Clocks) has no verdict: it is judge.Estimate, for
+// the reason judge.OffClock, and counts in no gate.
+//
 // A filter or a method that cannot be read is an ErrInput, and so is a NoOrderError.
 func Read(ctx context.Context, db *query.DB, req Request) (History, error) {
 	return read(ctx, db, req, runsPerWindow)
@@ -206,6 +209,9 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 		return &NoOrderError{h.Undated}
 	}
 	h.findChanges()
+	if err := h.useClocks(ctx, r, sel); err != nil {
+		return err
+	}
 	h.decide()
 	h.outline()
 	if err := h.name(ctx, r); err != nil {

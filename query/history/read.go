@@ -35,6 +35,8 @@ type line struct {
 	lineKey
 	entries []entry // oldest first
 	better  string
+	level   schema.Level
+	clocks  []query.DeviceClocks // of the entries, nil where not known; only read if a level changed
 	scale   schema.Scale
 	failed  int     // failed sessions after the last entry: see failedSince
 	undated int     // ok runs without a start, which are in no entry
@@ -73,7 +75,7 @@ func (in *interned) text(place int32) string { return in.texts[place] }
 // from the table samples.
 var (
 	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "stage", "error_kind", "started_at", "git_commit", "warnings"}
-	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
+	historySummary = []string{"metric", "unit", "better", "level", "p50", "mean", "log_median"}
 )
 
 // runsPerWindow is the approximate number of runs that are read at a time: DuckDB keeps whole results in memory. In a pack it decodes a
@@ -164,7 +166,7 @@ func (p part) within(b scan.Period) duck.Statement {
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		scan.LocationSQLOf(schema.ScaleRatio) + ", coalesce(p50, exp(log_median), mean), " + scan.WrongSQL + ", " + scan.FailedRequestsSQL + " FROM " + rows
+		scan.LocationSQLOf(schema.ScaleRatio) + ", coalesce(p50, exp(log_median), mean), " + scan.WrongSQL + ", " + scan.FailedRequestsSQL + ", level FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 
@@ -197,6 +199,9 @@ func (h *historian) add(row []driver.Value) error {
 	}
 	if better := duck.Text(row[4]); l.better == "" || better != "" && better < l.better {
 		l.better = better
+	}
+	if level := schema.Level(duck.Text(row[14])); l.level == "" || level != "" && level < l.level {
+		l.level = level
 	}
 	first, err := schema.ParseULID(duck.Text(row[8]))
 	if err != nil {

@@ -35,6 +35,8 @@ type Row struct {
 	AfterSession, BySession    string // the change is after the one and not after the other
 	RampSessions               int    // number of sessions over which the level rises or falls; 0: a step
 	Verdict                    judge.Verdict
+	Reason                     judge.Reason  // judge.OffClock if Verdict is judge.Estimate
+	Clocks                     *query.Clocks // of the levels before and after, if Reason is judge.OffClock
 	FailedSessions             int
 }
 
@@ -96,6 +98,9 @@ func (h *historian) row(l *line, i int, m *mark) Row {
 		return row
 	}
 	row.Verdict, row.ChangePoint = m.verdict, m.isChange()
+	if row.Clocks = m.clocks; m.clocks != nil {
+		row.Reason = judge.OffClock
+	}
 	change := func(v float64) *float64 { return finite(l.scale.Change(v)) }
 	row.Shift, row.ShiftLow, row.ShiftHigh = change(m.Shift.Value), change(m.Shift.Low), change(m.Shift.High)
 	if m.verdict != Spike {
@@ -177,14 +182,28 @@ func changeFields() []answer.Field[Row] {
 		answer.NewField("ramp_sessions", answer.TypeInteger, "number of sessions over which the level rose or fell slowly; NULL: the change is a step, or there is none",
 			func(r *Row) any { return answer.Positive(r.RampSessions) }),
 		text("verdict", "regressed or improved; changed if it is unknown which direction is better; inconclusive: a step or a slow change that may be chance; "+
+			"estimate: a change that is not judged, see reason; "+
 			"spike: only this session deviates; NULL: no change", func(r *Row) string { return string(r.Verdict) }),
 		answer.NewField("failed_sessions", answer.TypeInteger, "number of sessions after the last value in which all runs of the point failed",
 			func(r *Row) any { return int64(r.FailedSessions) }),
+		text("reason", "why the verdict is estimate: off_clock, the median clocks of the GPU before and after differ by more than 1 %", func(r *Row) string { return string(r.Reason) }),
+		clock("old_clock_sm", "clock of the multiprocessors before the change: the median of its sessions; NULL unless reason is off_clock", func(c *query.Clocks) float64 { return c.Base }),
+		clock("new_clock_sm", "the same after the change", func(c *query.Clocks) float64 { return c.Head }),
 	}
 }
 
 func text(name, meaning string, of func(*Row) string) answer.Field[Row] {
 	return answer.NewField(name, answer.TypeText, meaning, func(r *Row) any { return answer.Text(of(r)) })
+}
+
+// clock returns a column of Row.Clocks.
+func clock(name, meaning string, of func(*query.Clocks) float64) answer.Field[Row] {
+	return inUnit("MHz", answer.NewField(name, answer.TypeReal, meaning, func(r *Row) any {
+		if r.Clocks == nil {
+			return nil
+		}
+		return answer.Computed(of(r.Clocks))
+	}))
 }
 
 // real returns a column of computed numbers.

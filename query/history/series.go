@@ -46,6 +46,8 @@ type trend struct {
 type mark struct {
 	stat.ChangePoint // Shift of a spike is the distance of the entry from the level, without an interval
 	verdict          judge.Verdict
+	chance           bool          // it may be chance
+	clocks           *query.Clocks // of the levels before and after; nil unless they differ
 }
 
 // last returns the index of the session in which a change is complete: a step takes place in one session.
@@ -63,7 +65,7 @@ func (m *mark) rampSessions() int {
 }
 
 // isChange reports whether the level differs from here on.
-func (m *mark) isChange() bool { return m.verdict != judge.Inconclusive && m.verdict != Spike }
+func (m *mark) isChange() bool { return !m.chance && m.verdict != Spike }
 
 // historian computes a History.
 type historian struct {
@@ -196,7 +198,7 @@ func (h *historian) alpha() float64 {
 func (l *line) markChanges() {
 	l.series.marks = nil
 	for _, p := range l.series.points {
-		l.series.marks = append(l.series.marks, mark{p, l.verdictOf(p)})
+		l.series.marks = append(l.series.marks, mark{ChangePoint: p, verdict: l.verdictOf(p)})
 	}
 }
 
@@ -209,7 +211,7 @@ func (l *line) markStepsAndSpikes() {
 		low = max(p.Index, p.Until)
 	}
 	if m := l.open(locations, low); m != nil {
-		l.series.marks = append(l.series.marks, mark{*m, judge.Inconclusive})
+		l.series.marks = append(l.series.marks, mark{ChangePoint: *m, verdict: judge.Inconclusive, chance: true})
 		l.markSpikes(locations, low, m.Index)
 		low = max(m.Index, m.Until)
 	}
@@ -245,7 +247,7 @@ func (l *line) open(locations []float64, low int) *stat.ChangePoint {
 func (l *line) markSpikes(locations []float64, low, high int) {
 	for _, s := range stat.Spikes(locations[low:high], l.margin) {
 		by := stat.Estimate{Value: s.By, Low: math.Inf(-1), High: math.Inf(1)}
-		l.series.marks = append(l.series.marks, mark{stat.ChangePoint{Index: low + s.Index, Shift: by, P: math.NaN()}, Spike})
+		l.series.marks = append(l.series.marks, mark{ChangePoint: stat.ChangePoint{Index: low + s.Index, Shift: by, P: math.NaN()}, verdict: Spike})
 	}
 }
 
@@ -369,10 +371,10 @@ func (l *line) inconclusive() *mark {
 // change describes a change of a series: the commits and sessions before and after it.
 func (h *historian) change(l *line, m *mark, row int) Change {
 	base, head, last := l.entries[m.After], l.entries[m.By], l.entries[l.levelEnd(m.at())-1]
-	low, high := l.levels(m)
+	first, before, after, end := l.bounds(m.ChangePoint)
 	return Change{
 		Row: row, Base: h.commits.text(base.commit), Head: h.commits.text(head.commit), After: base.time(), By: head.time(), Places: m.By - m.After,
-		OldLevel: low, NewLevel: high,
+		OldLevel: l.valueOf(first, before), NewLevel: l.valueOf(after, end),
 		baseRun: base.first, headRun: head.first, lastRun: last.first,
 	}
 }
@@ -387,22 +389,22 @@ func begin(p stat.ChangePoint) int {
 
 func end(p stat.ChangePoint) int { return max(p.Index, p.Until) }
 
-// levels returns the levels before and after a change, in the unit.
-func (l *line) levels(m *mark) (before, after float64) {
-	first, last := 0, len(l.entries) // first and last bound both levels and the sessions between them
+// bounds returns the entries of the levels around a change: first to before-1 and after to last-1.
+func (l *line) bounds(change stat.ChangePoint) (first, before, after, last int) {
+	last = len(l.entries)
 	for _, p := range l.series.points {
 		switch {
-		case p.Index < m.Index:
+		case p.Index < change.Index:
 			first = end(p)
-		case begin(p) > m.Index:
+		case begin(p) > change.Index:
 			last = min(last, begin(p))
 		}
 	}
-	return l.level(first, max(begin(m.ChangePoint), first+1)), l.level(min(end(m.ChangePoint), last-1), last)
+	return first, max(begin(change), first+1), min(end(change), last-1), last
 }
 
-// level returns the median of the entries low to high-1, in the unit.
-func (l *line) level(low, high int) float64 {
+// valueOf returns the median of the entries low to high-1, in the unit.
+func (l *line) valueOf(low, high int) float64 {
 	values := make([]float64, 0, high-low)
 	for _, e := range l.entries[low:high] {
 		values = append(values, e.plain)

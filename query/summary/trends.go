@@ -22,7 +22,10 @@ type Trend struct {
 	Unit      Text          `json:"unit" doc:"unit of the levels"`
 	Better    Text          `json:"better" doc:"which direction is better: lower or higher"`
 	Sessions  int           `json:"sessions" doc:"number of sessions with a value"`
-	Verdict   judge.Verdict `json:"verdict" doc:"verdict on the last change: regressed, improved, changed (it is unknown which direction is better) or inconclusive; unchanged: no change was found; few_sessions: there are too few sessions to find one"`
+	Verdict   judge.Verdict `json:"verdict" doc:"verdict on the last change: regressed, improved, changed (it is unknown which direction is better), inconclusive, or estimate if reason says why it is not judged; unchanged: no change was found; few_sessions: there are too few sessions to find one"`
+	Reason    Text          `json:"reason" doc:"why the last change is not judged: off_clock, the clocks of the GPU before and after differ by more than 1 %"`
+	OldClock  *float64      `json:"old_clock_sm" doc:"clock of the multiprocessors before the last change in MHz; null unless reason is off_clock"`
+	NewClock  *float64      `json:"new_clock_sm" doc:"the same after it"`
 	Level     *float64      `json:"level" doc:"level in the last session: the median of the sessions since the last change"`
 	OldLevel  *float64      `json:"old_level" doc:"level before the last change: the median of the sessions between the change before it and this one; null without a change"`
 	Scale     Text          `json:"scale" doc:"what shift is: ratio, or difference in the unit; null without a change"`
@@ -72,7 +75,7 @@ func (r *reading) trends(ctx context.Context, db *query.DB) error {
 }
 
 // trendOrder is the order of trends, the worst first.
-var trendOrder = []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive, judge.Unchanged, FewSessions}
+var trendOrder = []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive, judge.Estimate, judge.Unchanged, FewSessions}
 
 // rank returns the place of a trend among others: those that fail come right after those that regressed.
 func (t *Trend) rank() int {
@@ -119,6 +122,9 @@ func trendOf(h *history.History, s *history.Series) Trend {
 	row = &h.Rows[c.Row]
 	t.Verdict, t.Level, t.OldLevel, t.Scale, t.Ramp = row.Verdict, known(c.NewLevel), known(c.OldLevel), Text(row.Scale), row.RampSessions
 	t.Shift, t.Low, t.High, t.PAdjusted = computed(row.Shift), computed(row.ShiftLow), computed(row.ShiftHigh), computed(row.PAdjusted)
+	if k := row.Clocks; k != nil {
+		t.Reason, t.OldClock, t.NewClock = Text(row.Reason), known(k.Base), known(k.Head)
+	}
 	if row.StartedAt != nil {
 		t.Since = &Time{*row.StartedAt}
 	}

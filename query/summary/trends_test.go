@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/history"
@@ -90,6 +91,34 @@ func TestTrends(t *testing.T) {
 	}
 	if few := read(t, db, summary.Request{Filter: "benchmark=new"}); len(few.Trends) != 0 {
 		t.Errorf("3 sessions have %d trends", len(few.Trends))
+	}
+}
+
+// TestTrendOffClock: a trend whose last change is between different clocks of the GPU has both, and no finding says that it got worse.
+func TestTrendOffClock(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for k := range 20 {
+		level, clock := int64(1000+k%3), int64(1980)
+		if k >= 12 {
+			level, clock = 2*level, 1000
+		}
+		run := querytest.NewRun(k, level, func(r *schema.Run) {
+			r.Params, r.BatchSize = nil, nil
+			r.StartedAt = querytest.Start.Add(time.Duration(24*k) * time.Hour)
+			r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{9: byte(k)}).String()
+		})
+		runs = append(runs, runtest.Telemetry(run, clock))
+	}
+	r := read(t, querytest.Open(t, querytest.NewStore(t, runs...)), summary.Request{})
+	if len(r.Trends) != 1 {
+		t.Fatalf("%d trends", len(r.Trends))
+	}
+	trend := &r.Trends[0]
+	valuetest.Equal(t, fmt.Sprint(trend.Verdict, " ", trend.Reason), "estimate off_clock")
+	valuetest.Equal(t, fmt.Sprint(*trend.OldClock, *trend.NewClock), "1980 1000")
+	if slices.ContainsFunc(r.Findings, func(f summary.Finding) bool { return f.Rule == summary.RuleLevelRegressed }) {
+		t.Errorf("%+v", r.Findings)
 	}
 }
 

@@ -260,7 +260,7 @@ func (m Maker) changeText(r *history.Row) string {
 	if r.RampSessions > 0 {
 		by += fmt.Sprintf(" in %s", term.Count(r.RampSessions, "session"))
 	}
-	return strings.TrimSpace(string(r.Verdict) + " " + by)
+	return strings.TrimSpace(cmp.Or(string(r.Reason), string(r.Verdict)) + " " + by)
 }
 
 // ofSessions returns the values of the sessions. Of more than fit some are put together, but for those with which something changed.

@@ -147,9 +147,9 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		}
 	}
 	var parts []string
-	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive} {
+	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive, judge.Estimate} {
 		if n := counts[v]; n > 0 {
-			parts = append(parts, term.Thousands(n)+" "+string(v))
+			parts = append(parts, term.Thousands(n)+" "+verdictWord(v))
 		}
 	}
 	if n := counts[judge.Unchanged]; n > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -392,6 +393,9 @@ func trendRow(r *summary.Trend, names namer) Row {
 		since = after + ".." + by
 	}
 	verdict := Cell{Text: strings.ReplaceAll(string(r.Verdict), "_", " "), Tone: toneOf(string(r.Verdict))}
+	if r.OldClock != nil && r.NewClock != nil {
+		verdict.Text = string(r.Reason) + " (" + views.ClocksText(&query.Clocks{Base: *r.OldClock, Head: *r.NewClock}) + ")"
+	}
 	if r.Failed > 0 {
 		verdict = Cell{Text: verdict.Text + ", last " + term.Count(r.Failed, "session") + " failed", Tone: chart.Failed}
 	}

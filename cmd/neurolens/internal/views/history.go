@@ -155,8 +155,11 @@ func (c changedAt) verdict() judge.Verdict {
 	return c.row.Verdict
 }
 
-// verdictText returns the verdict, followed by the direction of a slow change.
+// verdictText returns the verdict, followed by the direction of a slow change. In place of a verdict stands why there is none.
 func (c changedAt) verdictText() string {
+	if c.verdict() == judge.Estimate {
+		return string(c.row.Reason) + " (" + ClocksText(c.row.Clocks) + ")"
+	}
 	if word := direction(c.row); word != "" {
 		if c.verdict() == judge.Inconclusive {
 			word = "slow change"
@@ -453,7 +456,7 @@ func (w History) differsText(differs []query.FactDifference) string {
 }
 
 // changeOrder is the order of verdicts, the worst first.
-var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, judge.Inconclusive, judge.Improved, ""}
+var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, judge.Inconclusive, judge.Estimate, judge.Improved, ""}
 
 // last returns the last change of a series, if it has one.
 func (w History) last(s history.Series) changedAt {
@@ -639,7 +642,7 @@ func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: words, Failed: s.Failed > 0}, term.Cell{})
 	}
 	verdict := c.verdictText()
-	if n := len(s.Changes); c.verdict() == judge.Inconclusive && n > 1 {
+	if n := len(s.Changes); (c.verdict() == judge.Inconclusive || c.verdict() == judge.Estimate) && n > 1 {
 		verdict += ", " + string(w.changes(s)[n-2].verdict()) + " before"
 	}
 	if s.Failed > 0 {
@@ -701,6 +704,9 @@ func (w History) counts() []string {
 	}
 	if n := counts[judge.Inconclusive]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s inconclusive", term.Thousands(n)))
+	}
+	if n := counts[judge.Estimate]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s without a verdict (%s)", term.Thousands(n), reasons[judge.OffClock]))
 	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
 	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit())

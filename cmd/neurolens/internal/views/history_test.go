@@ -343,6 +343,27 @@ func TestHistoryInconclusive(t *testing.T) {
 	contains(t, historyText(h, history.Request{}, 120, false), "inconclusive, regressed before")
 }
 
+// TestHistoryOffClock: a change between different clocks has both in place of a verdict, is counted, and there is nothing to bisect.
+func TestHistoryOffClock(t *testing.T) {
+	made := func(shifts ...float64) history.History {
+		h := madeHistory(shifts...)
+		row := &h.Rows[h.Series[0].Changes[0].Row]
+		row.Verdict, row.Reason, row.Clocks = judge.Estimate, judge.OffClock, &query.Clocks{Base: 1980, Head: 1000}
+		return h
+	}
+	one := historyText(made(.593), history.Request{}, 160, false)
+	contains(t, one, " +59.3 %  +58.3 –  off_clock (1,980 against 1,000 MHz)  81cc0fe..9a01b3d")
+	several := historyText(made(.593, -.2, .3), history.Request{}, 160, false)
+	contains(t, several, "1 of 3 series regressed since", "off_clock (1,980 against 1,000 MHz)",
+		"by their last change: 1 regressed, 1 improved, 1 without a verdict (the GPU ran at different clocks), 0 with no change found\n")
+	if worst, off := strings.Index(several, "+30.0 %"), strings.LastIndex(several, "+59.3 %"); worst > off {
+		t.Errorf("what is not judged comes first:\n%s", several)
+	}
+	if strings.Contains(one, "bisect") {
+		t.Errorf("bisect finds no clock:\n%s", one)
+	}
+}
+
 // TestHistorySlow: a slow change is named with its direction, its start and its length, and nothing to bisect is named for it.
 func TestHistorySlow(t *testing.T) {
 	slow := func(shifts ...float64) history.History {
