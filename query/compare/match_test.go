@@ -140,11 +140,11 @@ func TestCompareMetrics(t *testing.T) {
 	runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("head", 1), 1001)...)
 	db := querytest.SealedRuns(t, runs)
 	for _, c := range []struct {
-		thresholds judge.Thresholds
-		metric     string
-		verdict    judge.Verdict
-		change     float64
-		deadZone   float64
+		thresholds        judge.Thresholds
+		metric            string
+		verdict           judge.Verdict
+		change            float64
+		equivalenceMargin float64
 	}{
 		{nil, "rmse", judge.Regressed, .002, 0},
 		{judge.Thresholds{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
@@ -161,8 +161,8 @@ func TestCompareMetrics(t *testing.T) {
 		}
 		valuetest.Equal(t, cellOf(got, row, "verdict"), string(c.verdict), c.metric, c.thresholds, c.verdict)
 		valuetest.Near(t, realOf(t, got, row, "change"), c.change, 1e-9, c.metric, "change")
-		valuetest.Near(t, realOf(t, got, row, "threshold"), c.deadZone, 1e-9, c.metric, c.thresholds, "equivalence margin")
-		counts := c.deadZone
+		valuetest.Near(t, realOf(t, got, row, "threshold"), c.equivalenceMargin, 1e-9, c.metric, c.thresholds, "equivalence margin")
+		counts := c.equivalenceMargin
 		if given, ok := c.thresholds[c.metric]; ok {
 			counts = given.Value
 		}

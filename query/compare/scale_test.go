@@ -36,14 +36,14 @@ func TestCompareZeros(t *testing.T) {
 	t.Parallel()
 	amount := judge.Thresholds{"allocs/op": {Value: .5, Absolute: true}}
 	for _, c := range []struct {
-		what       string
-		base, head []float64
-		thresholds judge.Thresholds
-		verdict    judge.Verdict
-		reason     judge.Reason
-		scale      schema.Scale
-		cells      string // base, head, change
-		deadZone   float64
+		what              string
+		base, head        []float64
+		thresholds        judge.Thresholds
+		verdict           judge.Verdict
+		reason            judge.Reason
+		scale             schema.Scale
+		cells             string // base, head, change
+		equivalenceMargin float64
 	}{
 		{"appears", times(6, 0), times(6, 3), nil, judge.Regressed, "", schema.ScaleDifference, "0 3 3", 0},
 		{"disappears", times(6, 3), times(6, 0), nil, judge.Improved, "", schema.ScaleDifference, "3 0 -3", 0},
@@ -64,8 +64,8 @@ func TestCompareZeros(t *testing.T) {
 		only(t, got)
 		r := &got.Rows[0]
 		cells := cellOf(got, 0, "base") + " " + cellOf(got, 0, "head") + " " + cellOf(got, 0, "change")
-		if r.Verdict != c.verdict || r.Reason != c.reason || r.Scale != c.scale || cells != c.cells || math.Abs(r.Estimates.Margin-c.deadZone) > 1e-12 {
-			t.Errorf("%s: %s %s by %s, %s, threshold %g; want %s %s by %s, %s, %g", c.what, r.Verdict, r.Reason, r.Scale, cells, r.Estimates.Margin, c.verdict, c.reason, c.scale, c.cells, c.deadZone)
+		if r.Verdict != c.verdict || r.Reason != c.reason || r.Scale != c.scale || cells != c.cells || math.Abs(r.Estimates.Margin-c.equivalenceMargin) > 1e-12 {
+			t.Errorf("%s: %s %s by %s, %s, threshold %g; want %s %s by %s, %s, %g", c.what, r.Verdict, r.Reason, r.Scale, cells, r.Estimates.Margin, c.verdict, c.reason, c.scale, c.cells, c.equivalenceMargin)
 		}
 		if regressed := got.Gate().Regressions == 1; regressed != (c.verdict == judge.Regressed) {
 			t.Errorf("%s: the gate says %+v", c.what, got.Gate())

@@ -11,7 +11,7 @@ const (
 	// WarnSpread: the interquartile range of at least 10 samples is wider than a tenth of their median.
 	WarnSpread = "spread"
 
-	// WarnDrift: at least 10 samples rise or fall over the run, by more than 1 % of the median (half the dead zone) by
+	// WarnDrift: at least 10 samples rise or fall over the run, by more than 1 % of the median (half the equivalence margin) by
 	// Theil and Sen's slope, and by the test of Mann and Kendall less than one run in a hundred would without a trend.
 	// Clocks that heat throttles do this. Samples that resemble their neighbours seem to drift more easily.
 	WarnDrift = "drift"
@@ -45,15 +45,15 @@ const (
 
 // Thresholds of the warnings. madScale makes the median absolute deviation of normal samples their standard deviation.
 const (
-	deadZone      = .02
-	warnLeast     = 10
-	spreadLimit   = .10
-	distinctShare = .10
-	sizeShare     = .25
-	shortFloors   = 20
-	slowRatio     = 2
-	slowMADs      = 10
-	madScale      = 1.4826
+	equivalenceMargin = .02
+	warnLeast         = 10
+	spreadLimit       = .10
+	distinctShare     = .10
+	sizeShare         = .25
+	shortFloors       = 20
+	slowRatio         = 2
+	slowMADs          = 10
+	madScale          = 1.4826
 )
 
 // Warnings returns the names of the warnings about the samples of one run, which are in the order in which they were taken. Values, tick
@@ -77,10 +77,10 @@ func Warnings(values []float64, tick, timerFloor float64) []string {
 		holds bool
 	}{
 		{WarnSpread, n >= warnLeast && Quantile(sorted, .75)-Quantile(sorted, .25) > spreadLimit*middle},
-		{WarnDrift, n >= warnLeast && math.Abs(drift(values)) > deadZone/2*middle},
-		{WarnModes, modesGap(sorted) > max(deadZone*middle, 2*step)},
+		{WarnDrift, n >= warnLeast && math.Abs(drift(values)) > equivalenceMargin/2*middle},
+		{WarnModes, modesGap(sorted) > max(equivalenceMargin*middle, 2*step)},
 		{WarnAutocorrelation, correlated(values)},
-		{WarnQuantised, step > deadZone/4*middle},
+		{WarnQuantised, step > equivalenceMargin/4*middle},
 		{WarnShort, middle < shortFloors*timerFloor},
 		{WarnSlowStart, n >= warnLeast && slowStart(values[0], sorted, middle)},
 		{WarnUnsteady, n >= steadyLeast && !steady},

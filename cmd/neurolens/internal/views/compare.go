@@ -126,7 +126,7 @@ func (w Comparison) headline() string {
 	case counts[judge.Estimate] == points:
 		return term.OneLine("no verdict" + w.whyEstimated() + ": " + all + " only estimated" + w.most(points, judge.Estimate))
 	case changed == 0 && counts[judge.Unchanged] == 0:
-		return "nothing decided: " + allVerdicts(counts, points, w.noun())
+		return term.OneLine("nothing decided: " + allVerdicts(counts, points, w.noun()) + w.most(points, judge.Inconclusive, judge.Estimate))
 	case changed == 0:
 		unchanged := counts[judge.Unchanged]
 		delete(counts, judge.Unchanged)
@@ -151,7 +151,7 @@ func (w Comparison) announced() string {
 	names, text := w.constants(true), w.headline()
 	if len(w.C.Rows) == 1 {
 		names = append(names, w.constants(false)...)
-		if r := &w.C.Rows[0]; r.Estimates != nil && (r.Verdict == judge.Inconclusive || r.Verdict == judge.Unchanged) {
+		if r := &w.C.Rows[0]; r.Estimates != nil && r.Verdict == judge.Unchanged {
 			text += w.most(1, r.Verdict)
 		}
 	}
@@ -229,10 +229,13 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric
 	})
 	if name := PointNames(w.pointAxes([]int{place}), 1)[0]; name != "" {
-		text = term.Short(name) + " " + text
+		text = term.CutDistinct([]string{name}, longestPoint)[0] + " " + text
 	}
 	return text
 }
+
+// longestPoint is how many columns the name of a point in the first sentence takes at most: a line of a terminal has room for it.
+const longestPoint = 72
 
 // head names the sides and their differences.
 func (w Comparison) head() []string {
@@ -300,7 +303,7 @@ func (w Comparison) subject() []string {
 		if better := w.better(metric); better != "" {
 			text += ", " + better + " is better"
 		}
-		if zone := w.deadZone(metric); zone != "" {
+		if zone := w.equivalenceMargin(metric); zone != "" {
 			text += "; a change below " + zone + " counts as none"
 		}
 	}

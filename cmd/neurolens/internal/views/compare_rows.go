@@ -318,7 +318,7 @@ func (w Comparison) directions() []string {
 		if better := w.better(metric); better != "" {
 			text = better + " is better"
 		}
-		if zone := w.deadZone(metric); zone != "" {
+		if zone := w.equivalenceMargin(metric); zone != "" {
 			text += "; a change below " + zone + " counts as none"
 		}
 		lines = append(lines, [2]string{metric, text})
@@ -340,9 +340,9 @@ func (w Comparison) better(metric string) string {
 	return strings.Join(slices.Collect(maps.Keys(better)), "")
 }
 
-// deadZone returns the difference of a metric below which there is none, as it was given: an amount is another share of each point.
+// equivalenceMargin returns the difference of a metric below which there is none, as it was given: an amount is another share of each point.
 // It is empty where every difference counts.
-func (w Comparison) deadZone(metric string) string {
+func (w Comparison) equivalenceMargin(metric string) string {
 	switch threshold, same := w.C.Thresholds[metric]; {
 	case !same:
 		return "the threshold of its benchmark"

@@ -74,11 +74,11 @@ func TestHeadline(t *testing.T) {
 		{"2 points: 1 regressed, 1 improved; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed, judge.Improved}},
 		{"no change in 2 points", []judge.Verdict{judge.Unchanged, judge.Unchanged}},
 		{"no change in 1 of 2 points, 1 inconclusive", []judge.Verdict{judge.Unchanged, judge.Inconclusive}},
-		{"nothing decided: 1 point inconclusive", []judge.Verdict{judge.Inconclusive}},
+		{"nothing decided: 1 point inconclusive; b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Inconclusive}},
 		{"no verdict (different machines): 1 point only estimated; b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Estimate}},
 		{"1 added of 2 points, 1 inconclusive", []judge.Verdict{compare.Added, judge.Inconclusive}},
 		{"no change in 1 of 2 points, 1 failed", []judge.Verdict{judge.Unchanged, compare.Failed}},
-		{"nothing decided: 2 points: 1 estimate, 1 inconclusive", []judge.Verdict{judge.Estimate, judge.Inconclusive}},
+		{"nothing decided: 2 points: 1 estimate, 1 inconclusive; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Estimate, judge.Inconclusive}},
 		{"nothing was compared", nil},
 	} {
 		all := compare.Comparison{Metrics: []string{"latency"}, Contrast: query.Contrast{Axis: "variant", Value: "a"}}
