@@ -404,7 +404,7 @@ func (w *trinoWriter) views() {
 		return "f." + duck.Identifier(c.Name)
 	})+" FROM neurolens_runs_files AS f LEFT JOIN neurolens_tags AS g ON g.run_id = f.run_id LEFT JOIN neurolens_lost AS l ON l.run_id = f.run_id WHERE "+kept)
 	w.view("samples", "SELECT "+scan.ColumnNames(schema.Samples.Columns)+`, CASE WHEN ticks IS NOT NULL THEN transform(ticks, t -> t * tick) ELSE reals END AS "values" FROM neurolens_samples_files AS f WHERE `+kept+whole)
-	w.view("samples_long", `SELECT run_id, metric, unit, i - 1 AS i, "value", u.at_ns FROM samples CROSS JOIN UNNEST("values", samples.at_ns) WITH ORDINALITY AS u ("value", at_ns, i)`)
+	w.view("samples_long", `SELECT run_id, metric, unit, i - 1 AS i, "value", at_ns[i] AS at_ns FROM samples CROSS JOIN UNNEST("values") WITH ORDINALITY AS u ("value", i)`)
 	w.view("ops", "SELECT "+scan.ColumnNames(schema.Ops.Columns)+" FROM neurolens_ops_files AS f WHERE "+kept+whole)
 }
 
