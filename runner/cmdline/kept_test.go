@@ -25,7 +25,7 @@ var flags = map[string][]string{
 // pythonFlags are options that only Python benchmarks take, with some of their values; cold_start changes how often programs warm up.
 var pythonFlags = map[string][]string{
 	"python": {"python3"}, "timing": {"perf_counter", "auto"}, "iterations_per_sample": {"auto", "10"}, "seed": {"0", "7"}, "reproducible": {"true"}, "cold_start": {"true"},
-	"profile": {"", "torch"},
+	"profile": {"", "torch"}, "counters": {"default", "page_faults"},
 }
 
 // otherFlags are options of backends, which no line of a file or a program takes.
