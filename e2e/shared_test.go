@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,13 +20,39 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// sharedSweep makes a repository with a sweep of 24 points in blocks of two, and 72 runs.
-func sharedSweep(t *testing.T) (dir string) {
+// benchmarkThatKills takes one of the orders in the folder ORDERS, by chance, and carries it out on the command that measures it, the parent of
+// its supervisor: a signal, or the end of the connection of that command.
+const benchmarkThatKills = `
+parent() { sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status"; }
+[ $(($(od -An -N1 -tu1 /dev/urandom) % 2)) = 0 ] || exit 0
+order=$(ls ORDERS | head -n 1)
+[ -n "$order" ] && mv "ORDERS/$order" DONE 2>/dev/null || exit 0
+victim=$(parent $PPID)
+case $order in
+*CUT)
+	until grep -q '^sshd' "/proc/$victim/comm"; do victim=$(parent "$victim"); done
+	kill -KILL "$victim"
+	;;
+*)
+	kill "-${order#*-}" "$victim"
+	sleep 600 # until the supervisor ends it
+	;;
+esac
+`
+
+// sharedSweep makes a repository with a sweep of 24 points in blocks of two, and 72 runs, which carry out so many orders in turn: KILL, TERM or
+// CUT. orders is the folder with those that are left.
+func sharedSweep(t *testing.T, n int, kinds ...string) (dir, orders string) {
 	dir = valuetest.Must(filepath.EvalSymlinks(t.TempDir()))
+	orders, done := t.TempDir(), t.TempDir()
+	for i := range n {
+		programtest.WriteFile(t, orders, fmt.Sprintf("%02d-%s", i, kinds[i%len(kinds)]), "")
+	}
+	programtest.WriteFile(t, dir, "kill.sh", strings.NewReplacer("ORDERS", orders, "DONE", done).Replace(benchmarkThatKills))
 	programtest.WriteFile(t, dir, "sweep.yaml", `
 suite: shared
-benchmark: nap
-command: [sh, -c, 'sleep 0.3 # {variant} {n}']
+benchmark: kills
+command: [sh, kill.sh, '{variant}', '{n}']
 variant: [a, b]
 grid: {n: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}
 warmup: 0
@@ -35,13 +61,16 @@ repeats: 3
 `)
 	programtest.Repository(t, dir)
 	programtest.Link(t, dir)
-	return dir
+	return dir, orders
 }
 
-// checkShared checks that each run of sharedSweep is there once, that blocks are whole, that some nodes have measured, and that no process
-// is left.
-func checkShared(t *testing.T, dir string, nodes int) {
+// checkShared checks that each run of sharedSweep is there once, that blocks are whole, that some nodes have measured, that all orders were
+// carried out, and that no process is left.
+func checkShared(t *testing.T, dir, orders string, nodes int) {
 	t.Helper()
+	if left := valuetest.Must(os.ReadDir(orders)); len(left) > 0 {
+		t.Errorf("%d orders are left", len(left))
+	}
 	type run struct {
 		Status, Variant, Machine string
 		RepeatIndex              int `json:"repeat_index"`
@@ -105,46 +134,31 @@ func TestSSH(t *testing.T) {
 	valuetest.OK(t, server.Start())
 	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
 
-	dir := sharedSweep(t)
-	random := rand.New(rand.NewPCG(6, uint64(time.Now().UnixNano())))
 	const cuts = 10
-	cut, rounds := 0, 0
+	dir, orders := sharedSweep(t, cuts, "CUT")
+	rounds := 0
 	for ; ; rounds++ {
 		if _, missing := campaignStatus(t, dir); missing == 0 {
 			break
-		} else if rounds > 4*cuts {
+		} else if rounds > 2*cuts {
 			t.Fatalf("after %d rounds, %d runs are missing", rounds, missing)
 		}
-		hosts := 2 + random.IntN(2)
-		var clients []*exec.Cmd
-		done := make(chan struct{}, hosts)
+		hosts := 3 - rounds%2
+		var all sync.WaitGroup
 		for i := range hosts {
 			command := fmt.Sprintf("cd %s && NEUROLENS_MACHINE=node%d NEUROLENS_LOCKS=%s/locks-%d %s=1 ./neurolens bench sweep.yaml --shard %d/%d", dir, i+1, home, i, programtest.RoleVariable, i+1, hosts)
 			client := exec.Command("ssh", "-p", port, "-i", filepath.Join(home, "user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes", "127.0.0.1", command)
 			client.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 			valuetest.OK(t, client.Start())
-			clients = append(clients, client)
-			go func() { _ = client.Wait(); done <- struct{}{} }()
+			all.Go(func() { _ = client.Wait() })
 		}
-		for left := hosts; left > 0; {
-			select {
-			case <-done:
-				left--
-			case <-time.After(time.Duration(500+random.IntN(2000)) * time.Millisecond):
-				if cut < cuts && clients[random.IntN(hosts)].Process.Kill() == nil {
-					cut++
-				}
-			}
-		}
-		for end := time.Now().Add(30 * time.Second); len(benches(dir)) > 0; time.Sleep(20 * time.Millisecond) {
+		all.Wait()
+		for end := time.Now().Add(time.Minute); len(benches(dir)) > 0; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("processes %v measure on half a minute after their connections were cut", benches(dir))
+				t.Fatalf("processes %v measure on a minute after their connections were cut", benches(dir))
 			}
 		}
 	}
-	t.Logf("%d connections were cut in %d rounds", cut, rounds)
-	if cut < cuts/2 {
-		t.Errorf("%d connections were cut, want %d: the sweep is too short for this machine", cut, cuts)
-	}
-	checkShared(t, dir, 3)
+	t.Logf("%d connections were cut in %d rounds", cuts, rounds)
+	checkShared(t, dir, orders, 3)
 }

@@ -154,7 +154,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 		env.Facts[factProfile] = l.Profile
 	}
 	if args := l.Point.ProfileArgs[l.Profile]; args != nil {
-		env.Facts[factProfileArgs] = jsonOf(t.Mask().Arguments(args))
+		env.Facts[factProfileArgs] = argumentsText(t.Mask().Arguments(args))
 	}
 	for _, facts := range []map[string]string{t.Facts, volatile, o.Facts} {
 		maps.Copy(env.Facts, facts)

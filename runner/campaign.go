@@ -97,11 +97,7 @@ func (c *Campaign) counting(done []schema.Run, s *sweep.Sweep, env *schema.Env) 
 // the same code as the working directory. Nothing is launched, and nothing on this machine besides the code is looked at, so that a machine
 // that cannot run the sweep can tell what is missing. Repeats that depend on results are not planned yet, so they are not missing.
 func State(ctx context.Context, s *sweep.Sweep, o Options) (Plan, error) {
-	settings := slices.Clone(o.Settings)
-	if o.Sweep != "" {
-		settings = append(settings, o.Sweep)
-	}
-	code := workingTree(ctx, o.Exclude, settings)
+	code := workingTree(ctx, o.Exclude, o.settingsFiles())
 	name := o.Campaign.nameOf(s, []side{code})
 	done, err := o.Campaign.Done(name)
 	if err != nil {

@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/profiler"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -48,13 +48,12 @@ func profileOf(run *schema.Run) string {
 	return run.Env.Facts[factProfile] + run.Env.Facts[factProfileArgs]
 }
 
-// jsonOf returns a list of texts as JSON; empty if it is empty.
-func jsonOf(list []string) string {
+// argumentsText returns the arguments of a profiler as they are stored; empty if there are none.
+func argumentsText(list []string) string {
 	if len(list) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(list) // of texts
-	return string(text)
+	return prepare.JSONList(list)
 }
 
 // findTools finds the profilers that start programs among those that points name: the paths of their programs, and why others are absent.

@@ -64,7 +64,7 @@ func (s *session) run(ctx context.Context) error {
 		return err
 	}
 	if len(s.assembler.sides) == 1 { // after the build, which may leave files
-		s.assembler.sides[0] = workingTree(ctx, s.options.Exclude, s.settingsFiles())
+		s.assembler.sides[0] = workingTree(ctx, s.options.Exclude, s.options.settingsFiles())
 	}
 	if c := s.options.Campaign; c != nil {
 		s.assembler.campaign = c.nameOf(s.sweep, s.assembler.sides)
@@ -95,11 +95,11 @@ func (s *session) run(ctx context.Context) error {
 
 // settingsFiles returns the files with settings, which are compared setting by setting. A program that reads such a file names it
 // explicitly.
-func (s *session) settingsFiles() []string {
-	if s.options.Sweep == "" {
-		return s.options.Settings
+func (o *Options) settingsFiles() []string {
+	if o.Sweep == "" {
+		return o.Settings
 	}
-	return append(slices.Clone(s.options.Settings), s.options.Sweep)
+	return append(slices.Clone(o.Settings), o.Sweep)
 }
 
 // build runs the build commands and reports each of them.

@@ -73,7 +73,7 @@ type observed struct {
 func addTelemetry(o *task.Outcome, r probe.Readings, t *sweep.Telemetry) map[string]string {
 	facts := map[string]string{}
 	for i, uuid := range r.Devices {
-		facts[probe.FactTelemetryDevice+suffixOf(i)] = uuid
+		facts[probe.FactTelemetryDevice+probe.Suffix(i)] = uuid
 	}
 	w, measured := windowOf(o.Stages)
 	if !measured {
@@ -96,7 +96,7 @@ func addTelemetry(o *task.Outcome, r probe.Readings, t *sweep.Telemetry) map[str
 	}
 	if t.Energy {
 		for i := range r.Devices {
-			x.addDeviceEnergy(suffixOf(i))
+			x.addDeviceEnergy(probe.Suffix(i))
 		}
 		if len(r.Devices) == 0 { // no GPU is measured
 			x.miss(metricEnergy, "absent")
@@ -104,14 +104,6 @@ func addTelemetry(o *task.Outcome, r probe.Readings, t *sweep.Telemetry) map[str
 	}
 	timeLatency(o, w)
 	return facts
-}
-
-// suffixOf ends the names of the metrics of a device.
-func suffixOf(device int) string {
-	if device == 0 {
-		return ""
-	}
-	return "." + strconv.Itoa(device)
 }
 
 // shifted returns a series with other times.

@@ -103,7 +103,7 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	p, side := sub.Point, t.Sides[sub.Side]
 	dir := side.resolve(p.Dir)
 	env := t.environ(sub.Side, p.BuildEnv)
-	key := jsonList(slices.Concat([]string{side.Name, dir}, env, command))
+	key := JSONList(slices.Concat([]string{side.Name, dir}, env, command))
 	if one, ok := t.builds.commands[key]; ok {
 		return one, nil
 	}

@@ -69,7 +69,7 @@ func TestJSONListOfBytes(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, word := range []string{"\xe9", "\xe8", "\ufffd", `"$(printf '\351')"`, "\xed\xb3\xa9", `\351`} {
-		text := jsonList([]string{"a", word})
+		text := JSONList([]string{"a", word})
 		if other, twice := seen[text]; twice {
 			t.Errorf("%q and %q are both %s", word, other, text)
 		}

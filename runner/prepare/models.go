@@ -119,7 +119,7 @@ type conversion struct {
 
 // key returns the same for conversions with the same result.
 func (c conversion) key() string {
-	return hashOf([]byte(jsonList([]string{c.hash, c.tool.String(), c.to})))
+	return hashOf([]byte(JSONList([]string{c.hash, c.tool.String(), c.to})))
 }
 
 // converted is the file that runs instead of a model.

@@ -161,11 +161,11 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 		t.Facts[schema.FactControl] = "true"
 	}
 	if p.Command != nil {
-		t.Facts[factCommandLine] = jsonList(t.Mask().Arguments(p.Command))
+		t.Facts[factCommandLine] = JSONList(t.Mask().Arguments(p.Command))
 	}
 	for key, words := range map[string][]string{"setup": p.Hooks.Setup, "prepare": p.Hooks.Prepare, "cleanup": p.Hooks.Cleanup} {
 		if words != nil {
-			t.Facts[factSetting+key] = jsonList(t.Mask().Arguments(words))
+			t.Facts[factSetting+key] = JSONList(t.Mask().Arguments(words))
 		}
 	}
 	if p.RelError > 0 {
@@ -312,8 +312,8 @@ func requested(p *sweep.Point) map[string]string {
 	return facts
 }
 
-// jsonList returns a list of texts as canonical JSON; texts that are not UTF-8 are encoded by shellwords.ToUTF8.
-func jsonList(list []string) string {
+// JSONList returns a list of texts as canonical JSON; texts that are not UTF-8 are encoded by shellwords.ToUTF8.
+func JSONList(list []string) string {
 	all := make([]any, len(list))
 	for i, word := range list {
 		all[i] = shellwords.ToUTF8(word)
@@ -349,7 +349,7 @@ func configHash(p *sweep.Point) string {
 		lines = append(lines, "env."+key+"="+value)
 	}
 	for i, command := range p.Build {
-		lines = append(lines, fmt.Sprintf("build.%d=%s", i, jsonList(command)))
+		lines = append(lines, fmt.Sprintf("build.%d=%s", i, JSONList(command)))
 	}
 	if p.Executor == schema.ExecutorPython {
 		for axis, value := range p.Values {
@@ -373,7 +373,7 @@ func configHash(p *sweep.Point) string {
 		}
 	}
 	slices.Sort(lines)
-	return hashOf([]byte(jsonList(lines)))
+	return hashOf([]byte(JSONList(lines)))
 }
 
 // The facts that identify a run for a later session that continues its session.

@@ -220,8 +220,8 @@ func sourcesOf(root fs.FS, of monitor, devices []string) ([]source, map[string]s
 	return append(list, gpus...), missing
 }
 
-// suffix ends the names of the metrics of a device: nothing for the first one, .1 for the second.
-func suffix(device int) string {
+// Suffix returns the end of the names of the metrics of a device: nothing for the first device, .1 for the second.
+func Suffix(device int) string {
 	if device == 0 {
 		return ""
 	}

@@ -113,7 +113,7 @@ func TestAMDSources(t *testing.T) {
 	}
 }
 
-// TestSampler: a slow source is read once a second and at the end, and one that fails has no series.
+// TestSampler: a slow source is read at the beginning, once a second and at the end, and one that fails has no series.
 func TestSampler(t *testing.T) {
 	n := 0
 	fails := single("power", 1, func() (int64, error) {
@@ -122,13 +122,20 @@ func TestSampler(t *testing.T) {
 		}
 		return 1, nil
 	})
+	calls, enough := 0, make(chan struct{})
+	counts := single("clock_sm", 1, func() (int64, error) {
+		if calls++; calls == 4 {
+			close(enough)
+		}
+		return 2, nil
+	})
 	s := newSampler([]source{
-		single("clock_sm", 1, func() (int64, error) { return 2, nil }), fails, single("temperature", 1, func() (int64, error) { return 3, nil }).slower(),
+		counts, fails, single("temperature", 1, func() (int64, error) { return 3, nil }).slower(),
 	}, map[string]string{"energy": absent})
 	go s.run(time.Millisecond)
-	time.Sleep(20 * time.Millisecond)
+	<-enough
 	r := s.end()
-	if len(seriesOf(r, "clock_sm")) < 4 || len(seriesOf(r, "temperature")) != 2 || seriesOf(r, "power") != nil {
+	if len(seriesOf(r, "clock_sm")) < 5 || len(seriesOf(r, "temperature")) != 2 || seriesOf(r, "power") != nil {
 		t.Errorf("%+v", r)
 	}
 	valuetest.DeepEqual(t, r.Missing, map[string]string{"energy": absent, "power": permission}, "missing")

@@ -195,7 +195,7 @@ func amdSources(root fs.FS, devices []string) (list []source, missing map[string
 	for i, device := range devices {
 		folder, known := folders[device]
 		for _, q := range amdQuantities {
-			name, file := q.name+suffix(i), folder+"/"+q.file
+			name, file := q.name+Suffix(i), folder+"/"+q.file
 			if q.hwmon {
 				monitors, _ := subdirs(root, folder+"/hwmon", "hwmon")
 				file = path.Join(append(monitors[:min(len(monitors), 1)], q.file)...)
@@ -213,7 +213,7 @@ func amdSources(root fs.FS, devices []string) (list []source, missing map[string
 				return []int64{value}, err
 			}})
 		}
-		missing["throttle"+suffix(i)] = unsupported
+		missing["throttle"+Suffix(i)] = unsupported
 	}
 	return list, missing
 }

@@ -92,7 +92,7 @@ func BaseMetric(name string) string {
 func isReading(name string) bool {
 	base, device, suffixed := strings.Cut(name, ".")
 	n, err := strconv.Atoi(device)
-	return slices.Contains(telemetryMetrics, base) && (!suffixed || err == nil && suffix(n) == "."+device && n > 0)
+	return slices.Contains(telemetryMetrics, base) && (!suffixed || err == nil && Suffix(n) == "."+device && n > 0)
 }
 
 // Implausible is the reason why there is no metric if a reading cannot be true.

@@ -90,7 +90,7 @@ func (d driver) sources(devices []string) (list []source, missing map[string]str
 			}
 			names := make([]string, len(q.names))
 			for n, name := range q.names {
-				if names[n] = name + suffix(i); err != nil {
+				if names[n] = name + Suffix(i); err != nil {
 					missing[names[n]] = reason(err)
 				}
 			}
