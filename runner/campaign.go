@@ -94,8 +94,8 @@ func (c *Campaign) counting(done []schema.Run, s *sweep.Sweep, env *schema.Env) 
 }
 
 // State returns the plan of a campaign: which launches of the sweep its sessions have done, whatever the machine. Runs count if they are of
-// the same code as the working directory. Nothing is launched, and nothing on this machine besides the code is looked at, so that a machine
-// that cannot run the sweep can tell what is missing. Repeats that depend on results are not planned yet, so they are not missing.
+// the same code as the working directory. Nothing is launched, and nothing on this machine besides the code is looked at, so a machine
+// that cannot run the sweep can list the missing runs. Repeats that depend on results are not planned yet, so they are not missing.
 func State(ctx context.Context, s *sweep.Sweep, o Options) (Plan, error) {
 	code := workingTree(ctx, o.Exclude, o.settingsFiles())
 	name := o.Campaign.nameOf(s, []side{code})

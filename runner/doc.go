@@ -15,9 +15,9 @@ import (
 	"github.com/neurolens/neurolens/runner/tune"
 )
 
-// Main performs one of the internal roles of the program (supervisor, worker, the process that queries the GPU driver, the guard of settings) if argv,
-// with the program's name first, requests one. A program must call it before anything else. handled reports that it did, and
-// code is then the exit status.
+// Main performs one of the internal roles of the program (supervisor, worker, the process that queries the GPU driver, the guard of
+// settings) if argv, with the program's name first, requests one. A program must call it before anything else. handled reports that it did,
+// and code is then the exit status.
 func Main(argv []string) (code int, handled bool) {
 	if code, handled := task.Main(argv, builtinWorker); handled {
 		return code, true

@@ -18,7 +18,7 @@ import (
 type rules struct {
 	identity func(sweep.Launch) map[string]string // the values that must agree
 	identify func(*schema.Run) map[string]string  // the same values of a run
-	whole    bool                                 // a plan all of which is done is done, and not measured again
+	whole    bool                                 // a complete plan is not measured again
 	points   string                               // see prepare.Targets
 	rerun    Rerun
 	anew     string            // why no earlier run counts; empty: some may count

@@ -56,7 +56,7 @@ type Side struct {
 	Dirty  bool // it has uncommitted changes
 }
 
-// OwnSweep names a sweep file that the base has with another content. Both sides of a comparison run that of the working tree.
+// OwnSweep names a sweep file that differs in the base. Both sides of a comparison run the file of the working tree.
 type OwnSweep struct {
 	File  string // path from the working directory; empty: the base has the same, or none
 	Alone bool   // no other file differs, so that both sides run the same code
@@ -193,8 +193,8 @@ func (p *Plan) measured() bool {
 	return !slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Done == nil && l.Launch.Profile == "" })
 }
 
-// resume decides whether the session continues an earlier one, and returns the answer. A sweep that was run to its end starts
-// again as a new session, unless only its failures are requested, or it is a campaign. Then the plan keeps the first launches, certain of them, which
+// resume decides whether the session continues an earlier one, and returns the answer. A sweep that was run to its end starts again as a
+// new session, unless only its failures are requested, or it is a campaign. Then the plan keeps the first launches, certain of them, which
 // do not depend on results.
 func (p *Plan) resume(from *past, certain int) (resumes bool) {
 	switch {

@@ -81,7 +81,7 @@ func addProfile(o *task.Outcome, runs []schema.Run) {
 	p.addMetrics(o)
 }
 
-// add adds an operator to those of its name, kind and device.
+// add adds up operators of the same name, kind and device.
 func (p *profile) add(op schema.Op) *profiledOp {
 	key := opKey{op.Name, op.Type, op.Device}
 	total := p.byKey[key]

@@ -34,7 +34,7 @@ const (
 const (
 	// minSteps is how often a counter has to move in a stage, so that its steps change the energy by 5 % at most.
 	minSteps = 20
-	// minBusy is the shortest stage, in ns, that has a utilisation: the driver reports that of the last second at most.
+	// minBusy is the shortest stage, in ns, that has a utilisation: the driver averages over the last second at most.
 	minBusy = nsPerSecond
 	// longestStep is a time, in ns, in which every energy counter moves: the drivers' steps are 10 to 100 ms.
 	longestStep = 2 * nsPerSecond

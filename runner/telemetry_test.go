@@ -59,8 +59,8 @@ func measured(o *task.Outcome, r probe.Readings) (metrics map[string]*schema.Met
 	return metrics, facts
 }
 
-// TestTelemetry: of a trace whose clock falls from 1,980 to 1,400 MHz in the middle of the stage, while the driver names a cap of its power, the run has
-// the medians and shares of the 40 readings within the stage.
+// TestTelemetry: of a trace whose clock falls from 1,980 to 1,400 MHz in the middle of the stage, while the driver names a cap of its
+// power, the run has the medians and shares of the 40 readings within the stage.
 func TestTelemetry(t *testing.T) {
 	o := watched()
 	late := func(before, after int64) func(int64) int64 {

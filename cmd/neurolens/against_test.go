@@ -48,7 +48,7 @@ func TestAgainstItself(t *testing.T) {
 	checkNoSides(t, dir, cache)
 }
 
-// TestAgainstOwnSweep: both sides run the sweep file of the working tree, which is said before the first run where the base has another.
+// TestAgainstOwnSweep: both sides run the sweep file of the working tree. Where the base has another one, a line before the first run says so.
 func TestAgainstOwnSweep(t *testing.T) {
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()

@@ -154,7 +154,7 @@ type bench struct {
 	settings  []string // files with settings: see runner.Options
 	metrics   []string // that are shown, in place of the primary one of each point
 
-	campaign *runner.Campaign // nil: the session is of none
+	campaign *runner.Campaign // nil: the session belongs to no campaign
 }
 
 // read reads the sweep, and what the command line says of its session.

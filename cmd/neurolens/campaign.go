@@ -118,7 +118,7 @@ type launcher struct {
 	Name    string // of the job: letters, digits and -
 	Tasks   int
 	Command string // with its shard, for a shell
-	Status  string // the command that says what is missing
+	Status  string // the command that lists the missing runs
 }
 
 // printLauncher prints the script that shares out a sweep.

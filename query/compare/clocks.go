@@ -18,7 +18,8 @@ func (p *pairing) dependsOnClock() bool {
 	return query.DependsOnClock(k.Unit, schema.Level(k.Level))
 }
 
-// readClocks reads the clocks of all points, once for all metrics: of a point on a side, the median of its runs. It reads nothing unless both sides have runs with readings.
+// readClocks reads the clocks of all points, once for all metrics: of a point on a side, the median of its runs. It reads nothing unless
+// both sides have runs with readings.
 func (m *comparison) readClocks(ctx context.Context, base, head sideFacts) error {
 	if base["env."+schema.FactDevice] == nil || head["env."+schema.FactDevice] == nil {
 		return nil

@@ -110,11 +110,11 @@ type Change struct {
 //
 // The value of a session is the median of the medians of its ok runs of purpose measure, as query.SessionPoint has it. Changes are found in
 // the median of the locations of its runs. The location of a run is Summary.LogMedian or, if the metric is compared by difference, because
-// it always is or because a value of the series is zero or negative, the median in the unit. Sessions without such a run, or in which a run of the point had a wrong result, are left
-// out, and a run in which more requests failed than are allowed counts as failed. Missing values are not interpolated. In a session with
-// two sides only the head counts, because the base is older code that was measured again. If a session measured several commits, each
-// commit has its own value. Sessions of a series that began at the same time, to the microsecond, have no order: their runs become one
-// value, with the id of one of them, and without a commit if they have several.
+// it always is or because a value of the series is zero or negative, the median in the unit. Sessions without such a run, or in which a run
+// of the point had a wrong result, are left out, and a run in which more requests failed than are allowed counts as failed. Missing values
+// are not interpolated. In a session with two sides only the head counts, because the base is older code that was measured again. If a
+// session measured several commits, each commit has its own value. Sessions of a series that began at the same time, to the microsecond,
+// have no order: their runs become one value, with the id of one of them, and without a commit if they have several.
 //
 // Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of each
 // series: of the series called changed, at most 5 % are expected to be false. Otava does not correct.

@@ -329,8 +329,8 @@ func earlier(a, b entry) int {
 	return a.first.Compare(b.first)
 }
 
-// together combines entries into one with the median location and the median of the plain values. The entries are sorted: first those without a location, then
-// by ascending location.
+// together combines entries into one with the median location and the median of the plain values. The entries are sorted: first those
+// without a location, then by ascending location.
 func together(all []entry) entry {
 	e := all[len(all)-1]
 	e.runs = 0

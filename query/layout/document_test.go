@@ -214,8 +214,8 @@ func TestSchemaRefuses(t *testing.T) {
 	valuetest.NoError(t, validate(s, text))
 }
 
-// TestUtilization: readings of the utilisation while a run measured are their median in the table of runs and in the document. Without any, the cell is
-// empty.
+// TestUtilization: readings of the utilisation while a run measured are their median in the table of runs and in the document. Without any,
+// the cell is empty.
 func TestUtilization(t *testing.T) {
 	dir := t.TempDir()
 	b := open(t, dir)

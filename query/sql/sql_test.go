@@ -192,7 +192,8 @@ func TestSQLUnits(t *testing.T) {
 	}
 }
 
-// TestSQLUnitsOfAll: of all columns of a join, none has the unit of the row, for it is not known of which table that is; of those of one table each has.
+// TestSQLUnitsOfAll: of all columns of a join, none has the unit of the row, for it is not known of which table that is; of those of one
+// table each has.
 func TestSQLUnitsOfAll(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...))

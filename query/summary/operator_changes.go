@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// OperatorState says how an operator of the head stands to that of the base.
+// OperatorState compares an operator of the head with the same operator of the base.
 type OperatorState string
 
 // The states. An operator whose time differs by less than operatorMargin is the same; one profile of each side shows no noise, so a state
@@ -26,7 +26,7 @@ const (
 	OperatorVanished OperatorState = "vanished"
 )
 
-// OperatorStates are all states in the order in which they are counted.
+// OperatorStates lists all states, in the order of a summary.
 var OperatorStates = []OperatorState{OperatorSlower, OperatorFaster, OperatorAppeared, OperatorVanished, OperatorSame}
 
 // operatorMargin is the share of the time on the base below which a change of an operator counts as none, as in a comparison.
@@ -42,8 +42,8 @@ type OperatorChange struct {
 }
 
 // OperatorChanges compares the operators of profiled runs. Times are sums over the points, of one iteration of each; if PerIteration is
-// false, the number of iterations of a profile is not known, and times are totals of the profiles. The changes of all rows add up to that of
-// the totals.
+// false, the number of iterations of a profile is not known, and times are totals of the profiles. The changes of all rows add up to the
+// change of the totals.
 type OperatorChanges struct {
 	Rows         []OperatorChange // the largest changes first
 	Base, Head   float64          // total times in ns

@@ -28,8 +28,8 @@ func pivotText(p summary.Pivot) string {
 	return strings.Join(all, ", ")
 }
 
-// TestPivot: rows are all axes but one, columns its values: the baseline, then the others as they were measured. Factors are relative to the baseline of the sweep, or else to the first value; a missing, a failed
-// and a wrong point have none.
+// TestPivot: rows are all axes but one, columns its values: the baseline, then the others as they were measured. Factors are relative to
+// the baseline of the sweep, or else to the first value; a missing, a failed and a wrong point have none.
 func TestPivot(t *testing.T) {
 	t.Parallel()
 	var m made

@@ -19,7 +19,7 @@ func IsStacks(ops []schema.Op) bool {
 	return len(ops) > 0 && !slices.ContainsFunc(ops, func(op schema.Op) bool { return op.Type != stackType || op.Count == nil })
 }
 
-// functionsOf adds up stacks by their innermost frame: the samples of a function itself, without those of the functions that it calls.
+// functionsOf adds up stacks by their innermost frame: the own samples of each function, without its callees.
 func functionsOf(stacks []schema.Op) []schema.Op {
 	var functions []schema.Op
 	places := map[string]int{}
@@ -39,7 +39,7 @@ func functionsOf(stacks []schema.Op) []schema.Op {
 // Frame is a function in the stacks of a profile, called by the frame that contains it.
 type Frame struct {
 	Name    string
-	Samples int64 // including those of the frames that it called
+	Samples int64 // including its callees
 	Calls   []*Frame
 }
 

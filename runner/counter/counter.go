@@ -1,8 +1,8 @@
 // Package counter counts events of the processor and of the kernel in a process and its descendants, with perf_event_open(2).
 //
-// A supervisor opens counters before it starts a process. They count from the moment at which that process executes its program. Whoever
-// holds a descriptor reads it at the beginning and at the end of what is measured: the difference is the count. What cannot be counted
-// here has a reason, and never a number.
+// A supervisor opens counters before it starts a process. They count from the moment at which that process executes its program. A holder of
+// the descriptor reads it before and after the measured section: the difference is the count. A counter that the system does not have or
+// permit has a reason, and never a number.
 //
 // Counters serve one process and its descendants. When the scheduler goes from a process to the child that it has just started, the kernel
 // may exchange their counters, which are equal then (perf_event_context_sched_out). The counter that was opened is then the child's, ends

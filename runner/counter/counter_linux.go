@@ -29,10 +29,10 @@ var events = map[string]event{
 	TaskClock:       {unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK, false},
 }
 
-// attributes are what is asked of the kernel.
+// attributes are the requests to the kernel.
 type attributes = unix.PerfEventAttr
 
-// attr returns what is asked of the kernel: a counter that all descendants of the process inherit, and that each of them enables when it
+// attr returns the request to the kernel: a counter that all descendants of the process inherit, and that each of them enables when it
 // executes a program.
 func (e event) attr(userOnly bool) attributes {
 	a := attributes{
@@ -106,7 +106,7 @@ func Close(counters []Counter) {
 }
 
 // reason returns why a counter cannot be opened. The kernel says EACCES where kernel.perf_event_paranoid forbids it; EPERM is the answer of
-// the seccomp filters of containers, and ENOSYS that of old ones.
+// the seccomp filters of containers; old filters give ENOSYS.
 func reason(e event, userOnly bool, err error) string {
 	level := 1 // from which events in the kernel are counted for everybody
 	if userOnly {

@@ -110,7 +110,7 @@ func Each(env schema.Env, environ []string, list string) ([]Single, error) {
 		}
 		one := Single{Name: chosen[0], Environ: []string{variable + "=" + entry}}
 		if i := slices.IndexFunc(every, func(g gpu) bool { return g.name == one.Name }); i >= 0 {
-			value := every[i].uuid // of which CUDA and ROCm take the order from nobody
+			value := every[i].uuid // unlike an index, it does not depend on how CUDA and ROCm order devices
 			if value == "" {
 				value, one.Environ = strconv.Itoa(i), append(one.Environ, "CUDA_DEVICE_ORDER=PCI_BUS_ID")
 			}

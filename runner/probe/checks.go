@@ -443,8 +443,8 @@ const (
 // rareThrottling is the share of readings, in percent, up to which a lowered clock has no effect on a run.
 const rareThrottling = 1
 
-// Warnings returns the warnings for a run, sorted. env describes the session, facts are the result of Between, with those of readings, and devices, as named by
-// device.Of, are the measured devices; other GPUs are ignored. No devices means all.
+// Warnings returns the warnings for a run, sorted. env describes the session, facts are the result of Between and the facts of readings,
+// and devices, as named by device.Of, are the measured devices; other GPUs are ignored. No devices means all.
 func Warnings(env schema.Env, facts map[string]string, devices []string) []string {
 	var words []string
 	if load, err := strconv.ParseFloat(facts["load.1m"], 64); err == nil && env.CPUCount != nil && load > float64(*env.CPUCount) {

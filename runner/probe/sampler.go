@@ -161,8 +161,8 @@ const (
 // maxOrderLine is the longest order, in B: the names of some hundreds of devices.
 const maxOrderLine = 64 << 10
 
-// serve implements the child of a watcher: it answers each order with a document in one line; that of begin is empty, and comes after the first reading. It
-// ignores an interrupt at the terminal, which is meant for the parent, and ends with the parent.
+// serve implements the child of a watcher: it answers each order with a document in one line; the answer to begin is empty, and comes after
+// the first reading. It ignores an interrupt at the terminal, which is meant for the parent, and ends with the parent.
 func serve(root fs.FS, of monitor) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	encoder := json.NewEncoder(os.Stdout)

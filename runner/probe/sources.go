@@ -56,7 +56,7 @@ const raplZones = "sys/class/powercap"
 // packageEnergy reads the energy of all packages of the processor in µJ. The counter of each begins anew after its largest value; more
 // than once between two readings is impossible, because that takes minutes.
 func packageEnergy(root fs.FS) (source, error) {
-	zones, err := subdirs(root, raplZones, "intel-rapl:") // those of AMD have that name too
+	zones, err := subdirs(root, raplZones, "intel-rapl:") // AMD processors have folders of that name too
 	if err != nil {
 		return source{}, err
 	}
@@ -115,7 +115,7 @@ func frequency(root fs.FS) (source, error) {
 	}).slower(), nil
 }
 
-// share returns a source of the growth of a counter divided by that of another one between two readings, in millionths.
+// share returns a source of the growth of one counter divided by the growth of another between two readings, in millionths.
 func share(name string, read func(at int64) (part, whole int64, err error)) (source, error) {
 	part, whole, err := read(0)
 	if err != nil {

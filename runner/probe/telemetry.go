@@ -50,8 +50,8 @@ func (w *Watcher) Begin(hz float64, devices []string) {
 	}
 }
 
-// End ends the readings and returns them. If the process that reads does not answer within a few seconds, or not sensibly, Missing has the reason for
-// MissingTelemetry, and it is not asked again.
+// End ends the readings and returns them. If the process that reads does not answer within a few seconds, or not sensibly, Missing has the
+// reason for MissingTelemetry, and it is not asked again.
 func (w *Watcher) End() Readings {
 	if w.child != nil {
 		r, err := w.child.readings(w.began)

@@ -1,8 +1,8 @@
 // Package profiler knows the profilers that start the program which they watch: with which words each is started, what it leaves, how its
 // report is read, and what it says where it cannot work.
 //
-// It starts nothing. A pass goes through [Tool.Start], whose words stand before those of the program. It is judged by the report in
-// [Tool.Report] and never by the exit status, which is that of the program, or 0 without a report. [Tool.Convert] makes a text or a
+// It starts nothing. A pass goes through [Tool.Start], whose words stand before the words of the program. It is judged by the report in
+// [Tool.Report] and never by the exit status, which is the exit status of the program, or 0 without a report. [Tool.Convert] makes a text or a
 // database of the report, which a reader of results reads by [Tool.Format]. Without a report, [Tool.Refusal] finds the reason in what
 // the tool printed.
 package profiler
@@ -41,7 +41,7 @@ type Tool struct {
 	Format, Read string
 	// Metric is a metric whose value is a number in the report, see [Tool.Total]; empty: there is none.
 	Metric string
-	// Ranges reports whether the tool records only what is within RangeMeasure, if it is told so.
+	// Ranges reports whether the tool can be restricted to RangeMeasure.
 	Ranges bool
 	// Whole reports whether the tool records all of a worker, with its set-up and warm-up.
 	Whole bool
@@ -58,7 +58,7 @@ type Tool struct {
 	total    *regexp.Regexp                       // its first group is the value of Metric
 	begun    string                               // it prints when RangeMeasure begins; empty: nothing
 	partial  string                               // an ending of files that it leaves where it cannot make its report
-	source   string                               // what is to be installed
+	source   string                               // what a user has to install
 	refusals []refusal
 }
 
@@ -160,8 +160,8 @@ func Of(name string) (Tool, bool) {
 	return tools[i], true
 }
 
-// Start returns the words that stand before those of the program. program is the path of the tool, folder that of the pass, and further are
-// arguments of the user, which replace options of the same name. ranges restricts the tool to RangeMeasure.
+// Start returns the words that stand before the words of the program. program is the path of the tool, folder the folder of the pass, and
+// further are arguments of the user, which replace options of the same name. ranges restricts the tool to RangeMeasure.
 func (t *Tool) Start(program, folder string, ranges bool, further []string) []string {
 	words, options := []string{program}, t.options
 	if t.command != "" {

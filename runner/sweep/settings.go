@@ -321,7 +321,7 @@ func (s *settings) readProfiler(d *document, f field) {
 	}
 }
 
-// readCounters reads the events to count, in the order in which they are stored.
+// readCounters reads the events to count, in a fixed order.
 func (s *settings) readCounters(d *document) {
 	items := d.optionItems("counters")
 	if f := d.keys["counters"]; f.given() && items == nil {

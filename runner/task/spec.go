@@ -77,7 +77,7 @@ type Spec struct {
 // Profiler is a program that starts another one and records what it does. How it ends says nothing about the run, because it may pass on
 // the exit status of its child, and may leave processes of its own running. Whoever reads its report judges the pass.
 type Profiler struct {
-	// Args returns the program (an absolute path) and its arguments, to which those of its child are added. folder is for its files. It is
+	// Args returns the program (an absolute path) and its arguments; the words of the child follow. folder is for its files. It is
 	// empty at first, also its TMPDIR, and is removed with the directory of the run.
 	Args func(folder string) []string `json:"-"`
 	Env  []string
@@ -206,7 +206,7 @@ type job struct {
 	KillWait    time.Duration     `json:"kill_wait"`
 	// Deadlines are the deadlines of the stages, for a worker that is another program: it may shorten them.
 	Deadlines map[schema.Stage]time.Duration `json:"deadlines,omitempty"`
-	// Profiler are the words before those of the worker, or of the process of a command, in the stage profile.
+	// Profiler are the words before the words of the worker, or of the process of a command, in the stage profile.
 	Profiler []string `json:"profiler,omitempty"`
 	Shared   []string `json:"shared,omitempty"` // files of the run without a name: the supervisor was given their descriptors
 

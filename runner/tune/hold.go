@@ -217,7 +217,7 @@ func writeChanges(f *os.File, changes []change) error {
 	return nil
 }
 
-// change makes changes under a guard. why gets the reasons of those that failed.
+// change makes changes under a guard, and adds to why the reasons of settings that cannot be held.
 func (h *Held) change(changes []change, why map[string]string, step func(string)) error {
 	step("record")
 	if err := h.write(changes); err != nil {

@@ -23,7 +23,7 @@ type change struct {
 	Set    string `json:"set"`
 }
 
-// tree is the file tree with proc and sys: "/", or that of a test.
+// tree is the root of a file tree with proc and sys: "/", or a folder of a test.
 type tree string
 
 const (

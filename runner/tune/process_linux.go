@@ -13,7 +13,7 @@ import (
 // addrNoRandomize is ADDR_NO_RANDOMIZE of personality(2).
 const addrNoRandomize = 0x0040000
 
-// Apply changes the calling thread, from which the processes that it starts inherit, and reads back what is set. The goroutine must be
+// Apply changes the calling thread, from which the processes that it starts inherit, and reads the settings back. The goroutine must be
 // locked to the thread.
 func (p Process) Apply() (results []Result) {
 	if p.FixedAddresses {

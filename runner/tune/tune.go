@@ -32,7 +32,7 @@ const (
 // setting describes a setting to users.
 type setting struct {
 	name string
-	// value is what is set unless a value is given. Empty: one has to be given.
+	// value is the default. Empty: a value has to be given.
 	value string
 	wants string // the values that may be given; empty: none
 	gains string // what holding it brings
@@ -53,7 +53,7 @@ var settings = []setting{
 // Default is the word for all settings that have a default, except SMT.
 const Default = "default"
 
-// Names returns the names of all settings, in the order in which they are held.
+// Names returns the names of all settings, in a fixed order.
 func Names() []string {
 	names := make([]string, len(settings))
 	for i, s := range settings {
@@ -73,7 +73,7 @@ func settingOf(name string) setting {
 // Wish is a setting that is to be held at a value.
 type Wish struct{ Name, Value string }
 
-// Parse reads what is to be held: names, NAME=VALUE, and default. The result is in the order of Names.
+// Parse reads the settings to hold: names, NAME=VALUE, and default. The result is in the order of Names.
 func Parse(words []string) ([]Wish, error) {
 	values := map[string]string{}
 	for _, word := range words {

@@ -234,8 +234,8 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-// TestHeadingsOfLines: result lines of one Go benchmark are samples of one run, also below headings of repeats, but not under headings that tell points
-// apart.
+// TestHeadingsOfLines: result lines of one Go benchmark are samples of one run, also below headings of repeats, but not under headings that
+// tell points apart.
 func TestHeadingsOfLines(t *testing.T) {
 	t.Parallel()
 	const a, b = "BenchmarkA-8 1000 1000 ns/op\n", "BenchmarkA-8 1000 900 ns/op\n"

@@ -24,7 +24,7 @@ func (m Maker) Flame(run *schema.Run) (*chart.Figure, error) {
 	}
 	root := summary.Frames(run.Ops)
 	root.Name = "all"
-	d := flameDrawer{Maker: m, run: run, total: root.Samples, least: leastSamples(root, cmp.Or(m.Marks, chart.MaxMarks))}
+	d := flameDrawer{Maker: m, run: run, total: root.Samples, least: minSamples(root, cmp.Or(m.Marks, chart.MaxMarks))}
 	d.add(root, 0, 0)
 	f := &chart.Figure{Kind: chart.Flame, Title: titled("stacks of run "+views.ShortRun(run.RunID), plain(run.Benchmark))}
 	f.X = chart.Axis{Label: "samples", Whole: true}
@@ -50,7 +50,7 @@ type flameDrawer struct {
 	marks        []chart.Mark
 }
 
-// add draws a frame that begins at a number of samples, and those that it called.
+// add draws a frame, whose left edge is at a number of samples, and the frames that it called.
 func (d *flameDrawer) add(f *summary.Frame, at int64, depth int) {
 	if f.Samples < d.least || depth >= maxDepth {
 		d.left = true
@@ -70,8 +70,8 @@ func (d *flameDrawer) add(f *summary.Frame, at int64, depth int) {
 	}
 }
 
-// leastSamples returns how many samples a frame needs so that at most most frames are drawn.
-func leastSamples(root *summary.Frame, most int) int64 {
+// minSamples returns the number of samples that a frame needs so that at most limit frames are drawn.
+func minSamples(root *summary.Frame, limit int) int64 {
 	var samples []int64
 	var collect func(f *summary.Frame)
 	collect = func(f *summary.Frame) {
@@ -81,9 +81,9 @@ func leastSamples(root *summary.Frame, most int) int64 {
 		}
 	}
 	collect(root)
-	if len(samples) <= most {
+	if len(samples) <= limit {
 		return 1
 	}
 	slices.Sort(samples)
-	return samples[len(samples)-most-1] + 1
+	return samples[len(samples)-limit-1] + 1
 }

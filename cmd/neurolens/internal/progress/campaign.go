@@ -107,7 +107,7 @@ func (c CampaignState) Table() answer.Table {
 	return t
 }
 
-// View shows the points, those that lack runs first, and the command that measures what is missing. args are the words of the command line.
+// View shows the points, incomplete ones first, and the command that measures the missing runs. args are the words of the command line.
 func (c CampaignState) View(args []string) term.View {
 	runs, missing, failed, twice := 0, 0, 0, 0
 	shards := map[int]bool{}
