@@ -147,6 +147,9 @@ func (c CampaignState) View(args []string) term.View {
 			v.Rows[i] = slices.Delete(v.Rows[i], 1, 2)
 		}
 	}
+	if missing == runs {
+		v.Below = append(v.Below, "only sessions with --shard or --campaign count, and of a campaign without a name only those of this commit")
+	}
 	if twice > 0 {
 		v.Below = append(v.Below, c.twiceLine(twice))
 	}
