@@ -720,7 +720,10 @@ func (b *bench) session() error {
 		return b.campaignState()
 	}
 	if b.campaign != nil && b.campaign.Shard.Count > 0 {
-		b.sweep = b.sweep.Shard(b.campaign.Shard)
+		if b.sweep = b.sweep.Shard(b.campaign.Shard); b.sweep.Idle() {
+			progress.Note(b.stderr, fmt.Sprintf("shard %s has no points: points that are compared stay together, and there are fewer such groups", b.campaign.Shard))
+			return nil
+		}
 	}
 	if b.flags.dryRun {
 		return b.plan()

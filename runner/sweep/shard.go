@@ -152,6 +152,11 @@ func (s *Sweep) Shard(of Shard) *Sweep {
 	return &part
 }
 
+// Idle reports whether a shard has nothing to run but calibrate, because there are more shards than groups of points that stay together.
+func (s *Sweep) Idle() bool {
+	return len(s.Skipped) == 0 && !slices.ContainsFunc(s.Points, func(p Point) bool { return !p.Calibration })
+}
+
 // at returns a point of the whole sweep by its index in expansion order.
 func (s *Sweep) at(i int) *Point {
 	if s.places != nil {

@@ -29,6 +29,8 @@ func TestShards(t *testing.T) {
 			for i := range n {
 				part := s.Shard(Shard{Index: i + 1, Count: n})
 				equal(t, part.PointsSHA256(), s.PointsSHA256())
+				equal(t, part.Suites(), s.Suites())
+				equal(t, part.Idle(), i >= 16) // 12 blocks of points that run, and 4 points that are skipped
 				launches := launchTexts(part.Launches(o))
 				if !inOrder(launches, all) {
 					t.Errorf("%sshard %d of %d: another order than that of the sweep: %q", order, i+1, n, launches)

@@ -303,10 +303,10 @@ func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
 	return &only
 }
 
-// Suites lists the labels of all points, each once, in alphabetical order.
+// Suites lists the labels of all points, each once, in alphabetical order. A shard has the labels of the whole sweep.
 func (s *Sweep) Suites() []string {
 	labels := map[string]bool{}
-	for _, points := range [][]Point{s.Points, s.Skipped} {
+	for _, points := range [][]Point{s.Points, s.Skipped, s.others} {
 		for i := range points {
 			labels[points[i].Suite] = true
 		}
