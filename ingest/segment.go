@@ -95,7 +95,7 @@ func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := s.dir.Sync(); err != nil {
+	if err := disk.SyncNames(s.dir); err != nil {
 		// The run is not acknowledged. Removing the name makes the next add a change that the next fsync has to write.
 		// That fsync uses a new descriptor, because an error is reported only once per descriptor.
 		_ = s.files.Remove(name)

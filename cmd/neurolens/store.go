@@ -40,9 +40,12 @@ safely without them. store info says what is in it.`,
 			Short: "Create an empty store; an existing one is not changed",
 			Long: `Create an empty store, by default runs_store in this folder. bench and ingest
 create one by themselves, so you need this only to choose its place before. A
-store that exists is not changed.`,
+store that exists is not changed.
+
+It tries what a store needs of a file system, and warns of what is missing: see
+neurolens doctor --store DIR.`,
 			Args: noArguments,
-			RunE: func(*cobra.Command, []string) error {
+			RunE: func(cmd *cobra.Command, _ []string) error {
 				dir, err := a.newStore()
 				if err != nil {
 					return err
@@ -51,6 +54,15 @@ store that exists is not changed.`,
 					return storeError{err}
 				}
 				fmt.Fprintf(a.stderr, "store %s is ready\n", dir)
+				promises, err := ingest.Promises(cmd.Context(), dir)
+				if err != nil { // an existing store may be one that only others write
+					fmt.Fprintf(a.stderr, "warning: %v\n", err)
+				}
+				for _, p := range promises {
+					if !p.Kept {
+						fmt.Fprintf(a.stderr, "warning: file system: %s: %s: %s; %s\n", p.Name, p.Seen, p.Without, p.Remedy)
+					}
+				}
 				return nil
 			},
 		},

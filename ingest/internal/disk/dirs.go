@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"syscall"
 )
 
 // SyncDir makes the names in a directory durable.
@@ -13,7 +14,17 @@ func SyncDir(f Files, name string) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(dir.Sync(), dir.Close())
+	return cmp.Or(SyncNames(dir), dir.Close())
+}
+
+// SyncNames makes the names in an open directory durable. File systems without this operation (some network and user space ones) return
+// EINVAL or ENOTSUP; there, names are as durable as they can be.
+func SyncNames(dir File) error {
+	err := dir.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
 }
 
 // MakeDirs creates a directory and its parents, durably: it also fsyncs directories that another process created, which may have died

@@ -79,9 +79,9 @@ func (f OS) Create(name string) (File, error) {
 func (f OS) OpenDir(name string) (File, error) {
 	opened, err := f.Dir.OpenDir(name)
 	if err != nil {
-		return nil, err
+		return nil, err // not a nil *os.File in an interface
 	}
-	return directory{opened}, nil
+	return opened, nil
 }
 
 // Link gives a file a second name.
@@ -152,16 +152,3 @@ func (f OS) LockRoot() (unlock func(), err error) {
 
 // lockPause is the time between two attempts to get the lock of a store.
 const lockPause = 20 * time.Millisecond
-
-// directory is an open directory.
-type directory struct{ *os.File }
-
-// Sync makes the names in the directory durable. File systems without this operation (some network and user space ones)
-// return EINVAL or ENOTSUP; there, names are as durable as they can be.
-func (d directory) Sync() error {
-	err := d.File.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		return nil
-	}
-	return err
-}

@@ -124,7 +124,7 @@ func RemoveOldTemps(f Files, now time.Time) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > TempAge {
-			_ = f.Remove(path.Join(schema.TmpDir, e.Name()))
+			_ = RemoveTree(f, path.Join(schema.TmpDir, e.Name()), e.IsDir())
 		}
 	}
 }
