@@ -151,7 +151,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	maps.Copy(env.Facts, a.rulesOf(l.Point))
 	maps.Copy(env.Facts, a.sweep.Found[l.Point.File])
 	if l.Profile != "" {
-		env.Facts[factProfile] = l.Profile
+		env.Facts[schema.FactProfile] = l.Profile
 	}
 	if args := l.Point.ProfileArgs[l.Profile]; args != nil {
 		env.Facts[factProfileArgs] = argumentsText(t.Mask().Arguments(args))

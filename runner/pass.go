@@ -45,7 +45,7 @@ const kindNoReport = "profiler"
 
 // profileOf returns the profiler of a run and its arguments, as a slot has them.
 func profileOf(run *schema.Run) string {
-	return run.Env.Facts[factProfile] + run.Env.Facts[factProfileArgs]
+	return run.Env.Facts[schema.FactProfile] + run.Env.Facts[factProfileArgs]
 }
 
 // argumentsText returns the arguments of a profiler as they are stored; empty if there are none.

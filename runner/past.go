@@ -108,7 +108,7 @@ func chain(sessions map[string][]*schema.Run, id string) []*schema.Run {
 func (r rules) indexDone(runs []*schema.Run) map[slot]*schema.Run {
 	index := map[slot]*schema.Run{}
 	for _, run := range runs {
-		tool := run.Env.Facts[factProfile]
+		tool := run.Env.Facts[schema.FactProfile]
 		switch {
 		case run.Status == schema.StatusCancelled, run.Status == schema.StatusLost, run.RepeatIndex == nil,
 			run.ErrorKind == kindSuiteTimeout, run.ErrorKind == kindAfterOOM && r.larger,

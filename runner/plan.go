@@ -103,9 +103,6 @@ func slotOfLaunch(l sweep.Launch) slot {
 	return slot{l.Point.PointID, int64(l.Repeat), l.Profile + argumentsText(l.Point.ProfileArgs[l.Profile]), skip != nil && !skip.Unsupported}
 }
 
-// factProfile is the fact with the profiler of a pass.
-const factProfile = "runner.profile"
-
 // The kinds of error of launches that did not happen.
 const (
 	kindSkipIf       = "skip_if"
@@ -502,7 +499,7 @@ func (e *estimate) learn(plan Plan, earlier []schema.Run, target func(subject) *
 	newest := map[string]*schema.Run{}
 	for i := range earlier {
 		r := &earlier[i]
-		key := r.PointID + r.Env.Facts[prepare.FactConfig] + r.Env.Facts[factProfile]
+		key := r.PointID + r.Env.Facts[prepare.FactConfig] + r.Env.Facts[schema.FactProfile]
 		if r.Status == schema.StatusOK && newest[key] == nil {
 			newest[key] = r
 		}

@@ -153,7 +153,7 @@ func TestPlan(t *testing.T) {
 			"changed: git_commit; done; not measured yet; not measured yet", "B", "[{git_commit old abc  1}]",
 		},
 		"a pass of a profiler is not the measurement": {
-			[]schema.Run{doneRun(launches[0], "A", func(r *schema.Run) { r.Env.Facts[factProfile] = "ort" })},
+			[]schema.Run{doneRun(launches[0], "A", func(r *schema.Run) { r.Env.Facts[schema.FactProfile] = "ort" })},
 			rules{},
 			"not measured yet; not measured yet; not measured yet; not measured yet", "", "[]",
 		},

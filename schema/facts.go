@@ -20,6 +20,9 @@ const (
 	// not a setting.
 	FactBaseline = "runner.baseline"
 
+	// FactProfile is the profiler of a run of purpose profile.
+	FactProfile = "runner.profile"
+
 	// FactLooks is in runs of a session that continued until the comparison of its sides was decided. It lists the numbers of repeats
 	// after which there was an interim look (an interim analysis of a group sequential test), ascending and separated by commas.
 	FactLooks = "runner.looks"

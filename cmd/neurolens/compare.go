@@ -72,6 +72,9 @@ give another change, it is marked pairwise or paired. BASE and HEAD are medians
 of logarithms, so of an even number of runs a little below those of ls and
 bench.
 
+Where no measured run has the metric of --metric, passes of a profiler are
+compared that have it, such as instructions of cachegrind.
+
 With several metrics (--metric), each is judged in its own direction and
 corrected over its own points; --gate corrects over all of them. A table has one
 row per point, or one row per metric of a point on a narrow terminal.

@@ -67,7 +67,7 @@ func (m *comparison) readDevices(ctx context.Context, base, head sideFacts) erro
 	for i, s := range []*selectedSide{m.base, m.head} {
 		of := map[pointKey][]any{}
 		m.devices[i] = of
-		rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement))
+		rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(s.purpose))
 		text := fmt.Sprintf("list(DISTINCT env[%s] ORDER BY env[%[1]s]) FROM %s WHERE status = 'ok' GROUP BY point_id, m", duck.Literal(schema.FactMeasuredDevice), rows)
 		if err := s.eachPoint(ctx, text, s.sel.Args, func(key pointKey, row []driver.Value) { of[key] = duck.List(row[0]) }); err != nil {
 			return err

@@ -42,6 +42,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
@@ -50,7 +51,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// Request selects the runs to compare and how. Only runs of purpose measure are compared.
+// Request selects the runs to compare and how. Only runs of purpose measure are compared, unless Metrics are of passes of profilers alone.
 type Request struct {
 	// Base and Head are filters. If Head is empty, Base selects sessions with two sides (bench --against), and these sides are
 	// compared. If no session has two sides, the points are compared with the baseline that their sweep names, as with Axis, Reference and
@@ -68,7 +69,8 @@ type Request struct {
 	// Axis and Reference are used instead of Head: every value of the axis among the runs of Base is compared with Reference.
 	Axis, Reference string
 
-	// Metrics are compared one by one; empty: the primary metric of each point.
+	// Metrics are compared one by one; empty: the primary metric of each point. If no measured run of the sides has any of them, passes of
+	// profilers are compared that have them: see Comparison.Passes.
 	Metrics []string
 	// SecondLook is a metric that is compared too where the first look does not decide: if Metrics is empty, the verdict on a latency is
 	// inconclusive, and there are at most maxSecondLook points. It is no error if it cannot be compared. Empty: none.
@@ -111,6 +113,7 @@ type Comparison struct {
 	Thresholds judge.Thresholds  // thresholds of the metrics that have the same one at all points
 	Metrics    []string          // metrics that were compared, in the requested order, otherwise ascending
 	Absent     query.Absent      // of Metrics those that no run of either side has, and so no point
+	Passes     []string          // the profilers whose passes were compared, ascending; none: measured runs were
 	Shared     map[string]Shared // common change per metric; none if points were not judged relative to it
 	Points     []Point           // all points, including those beyond Request.Limit
 	LeftOut    []string          // sessions of runs that were left out, as the other side of their point has no run of it, ascending
@@ -152,12 +155,30 @@ func compare(ctx context.Context, db *query.DB, req Request, many int) (Comparis
 				return err
 			}
 		}
-		m = &comparison{
-			req: req, axis: axis, contrast: query.Contrast{Axis: req.Axis, Value: filter.Unquote(req.Reference)}, many: many, thresholds: judge.ThresholdCombiner{Given: req.Thresholds, Usual: req.Usual}, okStatuses: map[int64]map[string]any{},
+		of := func(passes []string) error {
+			m = &comparison{
+				req: req, axis: axis, passes: passes, contrast: query.Contrast{Axis: req.Axis, Value: filter.Unquote(req.Reference)}, many: many,
+				thresholds: judge.ThresholdCombiner{Given: req.Thresholds, Usual: req.Usual}, okStatuses: map[int64]map[string]any{},
+			}
+			var err error
+			c, err = m.compare(ctx, base, head)
+			return err
 		}
-		var err error
-		c, err = m.compare(ctx, base, head)
-		return err
+		err := of(nil)
+		if !errors.As(err, new(*unmeasuredError)) {
+			return err
+		}
+		passes, failed := passesWith(ctx, head, req.Metrics)
+		if failed == nil && len(passes) > 0 {
+			failed = of(passes)
+			if failed == nil {
+				return nil
+			}
+		}
+		if errors.Is(failed, query.ErrInput) { // some other selection has the passes
+			failed = nil
+		}
+		return cmp.Or(failed, err)
 	})
 	if err != nil {
 		return Comparison{}, err
@@ -190,7 +211,8 @@ func (m *comparison) rows(points []*pairing) []Row {
 // comparison is a comparison that is being made.
 type comparison struct {
 	req        Request
-	axis       string // field of Request.Axis
+	axis       string   // field of Request.Axis
+	passes     []string // see Comparison.Passes
 	contrast   query.Contrast
 	many       int // see manyRuns
 	base, head *selectedSide
@@ -222,7 +244,7 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	if err != nil {
 		return Comparison{}, err
 	}
-	c.Base, c.Head, c.Contrast = m.base.Side, m.head.Side, m.contrast
+	c.Base, c.Head, c.Contrast, c.Passes = m.base.Side, m.head.Side, m.contrast, m.passes
 	c.Differs = base.differences(head, m.base, m.head)
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err

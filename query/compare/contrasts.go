@@ -101,7 +101,7 @@ func (x *explanation) contrastNames(runs []judge.ContrastRun) []string {
 
 // contrastRuns reads the runs of the point on a side that have a location, with their facts.
 func (x *explanation) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
-	s, err := selectSide(ctx, r, filter)
+	s, err := selectSide(ctx, r, filter, scan.IsMeasurement)
 	if err != nil {
 		return nil, err
 	}

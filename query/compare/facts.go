@@ -81,7 +81,7 @@ func (s *selectedSide) allFacts(ctx context.Context, found sideFacts) error {
 	if err != nil {
 		return err
 	}
-	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) + " AS r"
+	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(s.purpose)) + " AS r"
 	err = s.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + scan.ColumnNamesOf("r", names) + " FROM " + rows, Args: s.sel.Args}, func(row []driver.Value) error {
 		run := map[string]string{}
 		for i, v := range row {
@@ -131,7 +131,7 @@ func (s *selectedSide) pointFacts(ctx context.Context, known sideFacts) (map[str
 		entry := "env[" + duck.Literal(name) + "]"
 		text += ", CASE WHEN min(" + entry + ") = max(" + entry + ") THEN min(" + entry + ") END"
 	}
-	text += " FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) + " GROUP BY point_id"
+	text += " FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(s.purpose)) + " GROUP BY point_id"
 	found := map[string]pointFacts{}
 	return found, s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
 		facts := pointFacts{thresholds: map[string]string{}, control: row[1] == true}

@@ -268,7 +268,7 @@ func (s *selectedSide) rows(a groupColumns) (rows string, args []any, err error)
 		return "", nil, err
 	}
 	args = slices.Clone(s.sel.Args)
-	rows = s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement))
+	rows = s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(s.purpose))
 	if a.Metric == "" {
 		return rows, args, nil
 	}

@@ -17,7 +17,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 	if !slices.ContainsFunc(matched, func(p *pairing) bool { return p.confounded }) {
 		return nil
 	}
-	earlier := newHistoryQuery(m.head.Reader)
+	earlier := newHistoryQuery(m.head.Reader, m.purpose())
 	earlier.machines, earlier.before, earlier.without = m.head.Machines, max(m.base.Since, m.head.Since), m.head.Sessions
 	known := len(m.base.Sessions)
 	if m.hasOwnStores() || m.head.Src.RunsByName > m.base.Runs+m.head.Runs { // there are other runs
@@ -117,15 +117,16 @@ func spaced(all []earlierSession, gap int64) []earlierSession {
 	return chosen
 }
 
-// newHistoryQuery asks a reader.
-func newHistoryQuery(r *scan.Reader) *historyQuery {
-	return &historyQuery{conn: r.Conn, src: r.Src, step: scan.FirstStep}
+// newHistoryQuery asks a reader about runs that meet an SQL condition on their purpose.
+func newHistoryQuery(r *scan.Reader, purpose string) *historyQuery {
+	return &historyQuery{conn: r.Conn, src: r.Src, purpose: purpose, step: scan.FirstStep}
 }
 
 // historyQuery asks for the sessions of points that began before a time.
 type historyQuery struct {
 	conn     *duck.Conn
 	src      *scan.Sources
+	purpose  string // the SQL condition of the runs that count
 	machines []string
 	before   int64    // in Unix microseconds
 	without  []string // sessions that do not count
@@ -203,7 +204,7 @@ type historyReading struct {
 
 // read reads the runs within bounds.
 func (r *historyReading) read(ctx context.Context, b scan.Period) error {
-	side := &selectedSide{sel: r.within(b)}
+	side := &selectedSide{sel: r.within(b), purpose: r.purpose}
 	rows, args, err := side.rows(groupColumns{Metric: r.metric})
 	if err != nil {
 		return err

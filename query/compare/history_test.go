@@ -24,7 +24,7 @@ const everything = 1 << 40
 func ask(t testing.TB, store string, step int, do func(ctx context.Context, q *historyQuery) error) error {
 	t.Helper()
 	return querytest.Open(t, store).Stores().Query(t.Context(), func(r *scan.Reader) error {
-		q := newHistoryQuery(r)
+		q := newHistoryQuery(r, scan.IsMeasurement)
 		q.step = step
 		return do(t.Context(), q)
 	})

@@ -53,7 +53,7 @@ func (m *comparison) absentMetrics(ctx context.Context, families []family) (abse
 		return absent, nil
 	}
 	if len(absent.Metrics) == len(m.metrics()) {
-		return absent, m.head.NoMetric(ctx, "compare", absent.Metrics[0])
+		return absent, unmeasured(m.head.NoMetric(ctx, "compare", absent.Metrics[0]))
 	}
 	absent.Others, err = m.head.RecentMetrics(ctx)
 	return absent, err

@@ -65,7 +65,7 @@ var errNoSides = errors.New("no session has two sides")
 // sidesOfSweep selects the sides that the sweeps of the runs name: the points with the value of their baseline, and the others. It is an
 // ErrInput if the sweeps name no baseline, or several.
 func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
-	s, err := selectSide(ctx, r, m.req.Base)
+	s, err := selectSide(ctx, r, m.ofPasses(m.req.Base), m.purpose())
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *selectedSide) points(ctx context.Context) (points []query.Point, median
 	if err != nil {
 		return nil, nil, err
 	}
-	text := "SELECT " + query.IdentitySQL() + ", median(coalesce(p50, mean)) FILTER (status = 'ok') FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) +
+	text := "SELECT " + query.IdentitySQL() + ", median(coalesce(p50, mean)) FILTER (status = 'ok') FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(s.purpose)) +
 		" GROUP BY point_id ORDER BY min(run_id)"
 	shared := newInterner()
 	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
@@ -197,7 +197,7 @@ func (m *comparison) checkDisjoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(scan.IsMeasurement))
+	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(m.purpose()))
 	row, err := m.head.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err
@@ -214,13 +214,13 @@ func (m *comparison) checkDisjoint(ctx context.Context) error {
 
 // side selects the runs of a side. file is the name of the file that they come from; empty: they are stored runs.
 func (m *comparison) side(ctx context.Context, r *scan.Reader, file, name, filter string) (*selectedSide, error) {
-	s, err := selectSide(ctx, r, filter)
+	s, err := selectSide(ctx, r, m.ofPasses(filter), m.purpose())
 	if err != nil {
 		return nil, err
 	}
 	if named := slices.ContainsFunc(s.sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.has("base") && s.has("head") && !named {
 		// If a session has both sides, and the filter names neither, the newer code (the head) is meant.
-		if s, err = selectSide(ctx, r, bothFilters(filter, "not side=base")); err != nil {
+		if s, err = selectSide(ctx, r, bothFilters(m.ofPasses(filter), "not side=base"), m.purpose()); err != nil {
 			return nil, err
 		}
 	}
@@ -233,7 +233,7 @@ func (m *comparison) side(ctx context.Context, r *scan.Reader, file, name, filte
 			return nil, cmp.Or(r.Check(ctx, s.sel.PossibleTypos), errNoSides)
 		}
 		if profiles, err := r.OnlyProfiles(ctx, s.sel); err != nil || profiles {
-			return nil, cmp.Or(err, answer.InputError("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(file, nameOf(name, filter))))
+			return nil, cmp.Or(err, unmeasured(answer.InputError("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(file, nameOf(name, filter)))))
 		}
 		why, err := r.EmptyReasons(ctx, s.sel)
 		return nil, cmp.Or(err, answer.InputError("compare: %s matches no run (%s)%s", cmp.Or(file, nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
@@ -284,6 +284,7 @@ type selectedSide struct {
 	Side
 	*scan.Reader // of the stores of the side
 	sel          scan.Selection
+	purpose      string // the SQL condition of the runs that are compared
 	strata       []stratum
 	kinds        []metricKind // the different kinds of the ok runs
 }
@@ -321,13 +322,13 @@ type Side struct {
 	Narrowed string // Filter, narrowed to the runs that are compared
 }
 
-// selectSide compiles the filter of a side and reads its strata.
-func selectSide(ctx context.Context, r *scan.Reader, filter string) (*selectedSide, error) {
+// selectSide compiles the filter of a side and reads its strata. purpose is the SQL condition of the runs that are compared.
+func selectSide(ctx context.Context, r *scan.Reader, filter, purpose string) (*selectedSide, error) {
 	sel, err := r.Selected(ctx, scan.Question{Filter: filter})
 	if err != nil {
 		return nil, err
 	}
-	s := &selectedSide{Side: Side{Narrowed: filter}, Reader: r, sel: sel}
+	s := &selectedSide{Side: Side{Narrowed: filter}, Reader: r, sel: sel, purpose: purpose}
 	return s, s.stratify(ctx)
 }
 
@@ -375,7 +376,7 @@ func (s *selectedSide) stratify(ctx context.Context) error {
 	}
 	text := "SELECT " + scan.ColumnNamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, max(run_id), epoch_us(min(started_at)), epoch_us(max(started_at)),
 	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
-FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) + " AS r GROUP BY ALL ORDER BY first_run"
+FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(s.purpose)) + " AS r GROUP BY ALL ORDER BY first_run"
 	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
 		var t stratum
 		for i, field := range []*string{

@@ -36,7 +36,7 @@ func TestSelectNarrows(t *testing.T) {
 	}
 	for _, test := range tests {
 		err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
-			s, err := selectSide(t.Context(), r, test.filter)
+			s, err := selectSide(t.Context(), r, test.filter, scan.IsMeasurement)
 			if err != nil {
 				return err
 			}

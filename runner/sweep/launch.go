@@ -3,6 +3,8 @@ package sweep
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/neurolens/neurolens/runner/profiler"
 )
 
 // LaunchOptions define how the launches of a sweep are listed.
@@ -21,7 +23,7 @@ type Launch struct {
 	Point    *Point
 	Side     int    // 0: base, or there are no sides; 1: head
 	Profile  string // the profiler of a pass that is not measured; empty: a measurement
-	Repeat   int    // from 0; for profiler passes 0
+	Repeat   int    // from 0; for passes of a profiler their own
 	Block    int    // from 0, over the whole session: launches to be compared have the same number
 	Position int    // from 0, within the block
 }
@@ -216,25 +218,42 @@ func (s *Sweep) firstPass() int {
 	return (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
 }
 
-// profilePasses lists a pass for each point, profiler and side; for each benchmark, where the profiler is not installed.
+// countedPasses is the number of passes of a profiler that counts, if its point has as many repeats: a gate needs five runs of a side.
+const countedPasses = 5
+
+// passesOf returns how many passes a profiler makes at a point. What it counts is compared, so it needs several.
+func passesOf(p *Point, tool string) int {
+	if t, _ := profiler.Of(tool); t.Metric != "" {
+		return max(1, min(p.Repeats, countedPasses))
+	}
+	return 1
+}
+
+// profilePasses lists the passes for each point, profiler and side, repeat by repeat; one for each benchmark, where the profiler is not
+// installed.
 func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
 	block, told := s.firstPass(), map[[2]string]bool{}
 	var launches []Launch
-	for i := range len(s.Points) + len(s.others) {
-		p := s.at(i)
-		for _, tool := range p.Profile {
-			if of := [2]string{p.Benchmark, tool}; o.Absent[tool] != "" {
-				if told[of] {
+	for repeat := range countedPasses {
+		for i := range len(s.Points) + len(s.others) {
+			p := s.at(i)
+			for _, tool := range p.Profile {
+				if repeat >= passesOf(p, tool) {
 					continue
 				}
-				told[of] = true
+				if of := [2]string{p.Benchmark, tool}; o.Absent[tool] != "" {
+					if told[of] {
+						continue
+					}
+					told[of] = true
+				}
+				for side := range o.sides() {
+					launches = append(launches, Launch{
+						Point: p, Side: side, Profile: tool, Repeat: repeat, Block: block, Position: side,
+					})
+				}
+				block++
 			}
-			for side := range o.sides() {
-				launches = append(launches, Launch{
-					Point: p, Side: side, Profile: tool, Block: block, Position: side,
-				})
-			}
-			block++
 		}
 	}
 	return launches

@@ -68,6 +68,35 @@ func TestNoProfile(t *testing.T) {
 	equal(t, parse(t, text, Overrides{Given: map[string]string{"profile": ""}}).Points[0].Operators, false)
 }
 
+// TestPassesOfCounts: a profiler that counts makes as many passes as there are repeats, up to five, the points by turns; any other makes one,
+// and one that is not installed says so once.
+func TestPassesOfCounts(t *testing.T) {
+	t.Parallel()
+	for repeats, passes := range map[int]int{1: 1, 3: 3, 9: 5} {
+		s := parse(t, fmt.Sprintf("command: [a, \"{n}\"]\ngrid: {n: [1, 2]}\nprofile: [cachegrind, nsys]\nrepeats: %d\n", repeats), Overrides{})
+		count := func(o LaunchOptions) map[string]int {
+			n, blocks := map[string]int{}, map[int]bool{}
+			for _, l := range s.Launches(o) {
+				if l.Profile == "" {
+					continue
+				}
+				if l.Side == 0 && blocks[l.Block] || l.Profile == "cachegrind" && l.Repeat != n["cachegrind"]/o.sides()/2 {
+					t.Errorf("%d repeats: repeat %d in block %d", repeats, l.Repeat, l.Block)
+				}
+				blocks[l.Block] = true
+				n[l.Profile]++
+			}
+			return n
+		}
+		equal(t, count(LaunchOptions{}), map[string]int{"cachegrind": 2 * passes, "nsys": 2})
+		equal(t, count(LaunchOptions{Sides: 2}), map[string]int{"cachegrind": 4 * passes, "nsys": 4})
+		equal(t, count(LaunchOptions{Absent: map[string]string{"nsys": "absent"}}), map[string]int{"cachegrind": 2 * passes, "nsys": 1})
+		for _, l := range s.Launches(LaunchOptions{Absent: map[string]string{"cachegrind": "absent"}}) {
+			equal(t, l.Profile == "cachegrind" && l.Repeat > 0, false)
+		}
+	}
+}
+
 func TestPythonSettings(t *testing.T) {
 	s := parse(t, `
 file: a.py

@@ -32,7 +32,7 @@ func Repeat(run *schema.Run, against string) (line, program []string) {
 		return nil, nil
 	}
 	line = slices.Concat([]string{"bench"}, what, optionWords(run), givenFacts(run))
-	if tool, ok := facts["runner.profile"]; ok {
+	if tool, ok := facts[schema.FactProfile]; ok {
 		line = append(line, "--profile", tool)
 	}
 	if against != "" {

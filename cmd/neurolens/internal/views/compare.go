@@ -241,6 +241,9 @@ const longestPoint = 72
 func (w Comparison) head() []string {
 	c := w.C
 	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
+	if len(c.Passes) > 0 {
+		lines = append(lines, "no measured run has "+strings.Join(c.Metrics, ", ")+": the values are of passes of "+strings.Join(c.Passes, ", "))
+	}
 	return slices.Concat(w.subject(), w.differences(), lines, w.differs(), w.alike(), w.shared())
 }
 
