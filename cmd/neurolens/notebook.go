@@ -167,7 +167,7 @@ func (a *app) readNotebook(ctx context.Context, db *query.DB, args []string, met
 		s.runs += all[i].Runs
 		s.sampled = s.sampled || all[i].SamplesMax != nil && *all[i].SamplesMax > 0
 	}
-	if s.sessions, err = sessionsOf(ctx, db.WithoutWarnings(), text); err != nil {
+	if s.sessions, err = db.WithoutWarnings().CountSessions(ctx, text); err != nil {
 		return nil, err
 	}
 	s.plan, err = chartdata.Maker{}.Plan(chartdata.Points{All: all, Metric: metric})

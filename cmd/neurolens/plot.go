@@ -272,7 +272,7 @@ func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(char
 			}
 			a.reportNotNumbers(notNumbers)
 			req.All = all
-			if req.Sessions, err = sessionsOf(cmd.Context(), db.WithoutWarnings(), req.Filter); err != nil {
+			if req.Sessions, err = db.WithoutWarnings().CountSessions(cmd.Context(), req.Filter); err != nil {
 				return err
 			}
 			m, err := d.makerOf(cmd.Context(), db, req.Filter)
@@ -300,12 +300,6 @@ func lasting(ctx context.Context, db *query.DB, filters ...*string) error {
 		*f = text
 	}
 	return nil
-}
-
-// sessionsOf returns how many sessions the runs that match are of.
-func sessionsOf(ctx context.Context, db *query.DB, filter string) (int, error) {
-	groups, err := db.Groups(ctx, query.GroupRequest{Filter: filter, By: []string{"session_id"}, Limit: 1})
-	return groups.Total, err
 }
 
 // ecdf is plot ecdf.

@@ -147,13 +147,19 @@ func (a *app) addPast(ctx context.Context, db *query.DB, r *summary.Report, m *r
 	if _, is := errors.AsType[*history.NoOrderError](err); is {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	for _, s := range h.Series {
 		m.Sessions = max(m.Sessions, s.Sessions)
 	}
-	if m.Sessions >= history.MinSessions {
-		w := views.History{Reader: a.display(), H: &h, Req: req}
-		w.Reader.UTC = true
-		m.Past, m.Judge = w.Outcome(), w.Judge()
+	if m.Sessions < history.MinSessions { // of a history, sessions that continue one another count each
+		apart, err := db.WithoutWarnings().CountSessions(ctx, req.Filter)
+		m.Sessions = min(m.Sessions, apart)
+		return err
 	}
-	return err
+	w := views.History{Reader: a.display(), H: &h, Req: req}
+	w.Reader.UTC = true
+	m.Past, m.Judge = w.Outcome(), w.Judge()
+	return nil
 }

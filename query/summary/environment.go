@@ -20,11 +20,11 @@ var environmentColumns = []string{
 
 // environment counts the runs of the selection per value of each column of the environment.
 func (r *reading) environment(ctx context.Context, s *scan.Reader) error {
-	runs, err := r.runsSQL(append([]string{"session_id", "started_at"}, environmentColumns...)...)
+	runs, err := r.runsSQL(append([]string{"session_id", "resumes", "started_at"}, environmentColumns...)...)
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*), count(DISTINCT session_id), epoch_us(min(started_at)), epoch_us(max(started_at))"
+	text := "SELECT count(*), count(DISTINCT session_id), count(resumes), epoch_us(min(started_at)), epoch_us(max(started_at))"
 	for _, name := range environmentColumns {
 		text += ", histogram(CAST(" + duck.Identifier(name) + " AS VARCHAR))"
 	}
@@ -33,11 +33,17 @@ func (r *reading) environment(ctx context.Context, s *scan.Reader) error {
 		return err
 	}
 	all := int(duck.Integer(row[0]))
-	selection := Selection{Filter: strings.TrimSpace(r.whole()), Base: Text(r.req.Base), Head: r.head(), By: r.req.By, Metrics: r.req.Metrics, Sessions: int(duck.Integer(row[1]))}
-	selection.Since, selection.Until = timeOf(row[2]), timeOf(row[3])
+	r.sessions = int(duck.Integer(row[1]))
+	selection := Selection{Filter: strings.TrimSpace(r.whole()), Base: Text(r.req.Base), Head: r.head(), By: r.req.By, Metrics: r.req.Metrics, Sessions: r.sessions}
+	selection.Since, selection.Until = timeOf(row[3]), timeOf(row[4])
+	if duck.Integer(row[2]) > 0 {
+		if selection.Sessions, err = s.CountSessions(ctx, r.sel); err != nil {
+			return err
+		}
+	}
 	r.report.Selection, r.report.Environment = selection, nil
 	for i, name := range environmentColumns {
-		r.report.Environment = append(r.report.Environment, factOf(name, row[4+i], all))
+		r.report.Environment = append(r.report.Environment, factOf(name, row[5+i], all))
 	}
 	return nil
 }

@@ -249,6 +249,33 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestContinuedSession: a report of a session that continues another one is about one session, like a grid of it.
+func TestContinuedSession(t *testing.T) {
+	t.Parallel()
+	var m made
+	m.add(variant("s", "a", "x"), 10000, 10000)
+	m.add(variant("s", "a", "y"), 10, 10)
+	first := len(m.runs)
+	continues := func(r *schema.Run) { r.SessionID, r.Resumes = querytest.SessionID(2), querytest.SessionID(1) }
+	for i := range m.runs {
+		m.runs[i].SessionID = querytest.SessionID(1)
+	}
+	m.add(variant("s", "a", "x", continues), 10000)
+	m.add(variant("s", "a", "y", continues), 10)
+	for _, r := range m.runs[:first] {
+		m.runs[first].Env.Facts[schema.FactCounted] += r.RunID + " "
+	}
+	db := querytest.Open(t, querytest.NewStore(t, m.runs...))
+	r := read(t, db, summary.Request{Filter: "session=last"})
+	if r.Selection.Sessions != 1 || r.Counts.Runs != 6 || len(r.Comparisons) != 1 || r.Comparisons[0].From != summary.FromGuess {
+		t.Errorf("%d sessions, %d runs, comparisons %+v", r.Selection.Sessions, r.Counts.Runs, r.Comparisons)
+	}
+	p, err := summary.ReadPivot(t.Context(), db, summary.PivotRequest{Filter: "session=last", Axis: "variant"})
+	if p.Sessions != 1 || err != nil {
+		t.Errorf("a grid is of %d sessions, %v", p.Sessions, err)
+	}
+}
+
 // TestBaselines: the baseline is the requested one, otherwise that of the sweep, otherwise the variant called baseline; the sides of a
 // session are compared as well.
 func TestBaselines(t *testing.T) {

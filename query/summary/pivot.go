@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -33,7 +32,7 @@ type Pivot struct {
 	Rows       []PivotRow
 	Total      int // number of rows, before Limit
 	Points     int // in cells
-	Sessions   int // of the selection
+	Sessions   int // as in Selection
 	Without    int // points that have no value of the axis, and are in no row
 	Statuses   map[string]int
 	NotNumbers map[string]int // as in query.Found
@@ -68,14 +67,14 @@ func ReadPivot(ctx context.Context, db *query.DB, req PivotRequest) (Pivot, erro
 	}
 	r := &reading{req: Request{Filter: req.Filter}, asker: "pivot", bounds: scan.NewPeriod(req.Since, req.Until)}
 	err := db.Stores().Query(ctx, func(s *scan.Reader) error {
-		if err := r.gather(ctx, s); err != nil {
+		err := r.gather(ctx, s)
+		if err != nil {
 			return err
 		}
-		if err := r.sweeps(ctx, s); err != nil {
+		if err = r.sweeps(ctx, s); err != nil {
 			return err
 		}
-		var err error
-		if p.Sessions, err = r.countSessions(ctx, s); err != nil {
+		if p.Sessions, err = s.CountSessions(ctx, r.sel); err != nil {
 			return err
 		}
 		p.NotNumbers, err = s.CountNotNumbers(ctx, r.sel)
@@ -92,19 +91,6 @@ func ReadPivot(ctx context.Context, db *query.DB, req PivotRequest) (Pivot, erro
 		return p, r.noAxis(field)
 	}
 	return p, nil
-}
-
-// countSessions returns the number of sessions of the selection.
-func (r *reading) countSessions(ctx context.Context, s *scan.Reader) (int, error) {
-	runs, err := r.runsSQL("session_id")
-	if err != nil {
-		return 0, err
-	}
-	row, err := s.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + runs, Args: r.sel.Args})
-	if err != nil {
-		return 0, err
-	}
-	return int(duck.Integer(row[0])), nil
 }
 
 // noAxis returns the error for an axis that no point has.

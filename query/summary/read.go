@@ -118,6 +118,7 @@ type reading struct {
 	parts      []part     // parts of the selection, by the values of the keys
 	overlap    bool       // some point is in several parts
 	periods    []Period   // of the sides, if two are compared
+	sessions   int        // number of sessions; those that continue one another count each
 	shared     *shared
 }
 

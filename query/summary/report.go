@@ -48,7 +48,8 @@ type Selection struct {
 	Metrics  []string `json:"metrics" doc:"metrics that were requested; empty: all"`
 	Known    []string `json:"known_metrics" doc:"all metrics that at least one run has"`
 	Absent   []string `json:"absent_metrics" doc:"metrics that were requested but that no run has"`
-	Sessions int      `json:"sessions" doc:"number of sessions"`
+	Sessions int      `json:"sessions" doc:"number of sessions; those that continue one another count as one, as in session=last"`
+	History  int      `json:"history_sessions" doc:"number of sessions in trends, where those that continue one another count each; 0 without trends"`
 	Sweeps   []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
 	Unswept  bool     `json:"unswept" doc:"whether some of these sessions have no sweep file"`
 	Since    *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`

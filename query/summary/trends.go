@@ -56,7 +56,7 @@ const FewSessions judge.Verdict = "few_sessions"
 // trends adds the history of each point, if there are enough sessions for one to have changes. Two selections are compared instead.
 func (r *reading) trends(ctx context.Context, db *query.DB) error {
 	r.report.Trends = []Trend{}
-	if r.req.Base != "" || r.report.Selection.Sessions < history.MinSessions {
+	if r.req.Base != "" || r.report.Selection.Sessions == 1 || r.sessions < history.MinSessions {
 		return nil
 	}
 	h, err := history.Read(ctx, db.WithoutWarnings(), history.Request{Filter: r.req.Filter, Outline: true})
@@ -67,6 +67,7 @@ func (r *reading) trends(ctx context.Context, db *query.DB) error {
 	if err != nil {
 		return err
 	}
+	r.report.Selection.History = h.Sessions
 	for i := range h.Series {
 		r.report.Trends = append(r.report.Trends, trendOf(&h, &h.Series[i]))
 	}

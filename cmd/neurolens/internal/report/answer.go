@@ -158,7 +158,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	if n := counts[summary.FewSessions]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s with fewer than %d sessions", term.Thousands(n), history.MinSessions))
 	}
-	text := fmt.Sprintf("%s series over %s: %s", term.Thousands(len(d.Trends)), term.Count(d.Selection.Sessions, "session"), strings.Join(parts, ", "))
+	text := fmt.Sprintf("%s series over %s: %s", term.Thousands(len(d.Trends)), term.Count(d.Selection.History, "session"), strings.Join(parts, ", "))
 	if failing > 0 {
 		text += "; " + term.Verb(failing, "1 fails in its newest sessions", term.Thousands(failing)+" fail in their newest sessions")
 	}

@@ -22,7 +22,7 @@ func on(d int) *summary.Time {
 func trended() *summary.Report {
 	r := many(3)
 	r.Comparisons, r.Pairs = nil, nil
-	r.Selection.Sessions = 40
+	r.Selection.Sessions, r.Selection.History = 40, 40
 	trend := func(i int, verdict judge.Verdict) summary.Trend {
 		return summary.Trend{Subject: r.Points[i].Subject, Metric: "latency", Unit: "ns", Better: "lower", Sessions: 40, Verdict: verdict, Level: new(84e3)}
 	}
