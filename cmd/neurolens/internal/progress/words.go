@@ -183,7 +183,7 @@ func verdictsText(l *runner.Look) string {
 	case open == 0 && l.Points == 1:
 		return "the point has a verdict" + after
 	case open == 0:
-		return "all " + term.Count(l.Points, "point") + " have a verdict" + after
+		return term.All(l.Points, "point") + " have a verdict" + after
 	case l.Points == 1:
 		return "the point is still inconclusive" + after + ": " + reasonsText(l.Inconclusive)
 	default:

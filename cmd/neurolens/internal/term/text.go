@@ -30,6 +30,17 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
+// All prints a number of things that are all there are: 1 run, both runs, all 1,204 runs.
+func All(n int, noun string) string {
+	switch n {
+	case 1:
+		return Count(n, noun)
+	case 2:
+		return "both " + noun + "s"
+	}
+	return "all " + Count(n, noun)
+}
+
 // Width returns the number of columns of a terminal that a text takes.
 func Width(text string) int { return ansi.StringWidth(text) }
 

@@ -198,16 +198,12 @@ func (w Comparison) most(n int, verdicts ...judge.Verdict) string {
 
 // allVerdicts lists the verdicts of all points: all 3 points regressed, or 3 points: 1 regressed, 2 improved.
 func allVerdicts(counts map[judge.Verdict]int, points int, noun string) string {
-	all := term.Count(points, noun)
 	for verdict, n := range counts {
-		switch {
-		case n == points && points > 1:
-			return "all " + all + " " + string(verdict)
-		case n == points:
-			return all + " " + string(verdict)
+		if n == points {
+			return term.All(points, noun) + " " + string(verdict)
 		}
 	}
-	return all + ": " + verdictCounts(counts)
+	return term.Count(points, noun) + ": " + verdictCounts(counts)
 }
 
 // changes are the verdicts on points that changed, the worst first.
@@ -279,7 +275,7 @@ func (w Comparison) alike() []string {
 	}
 	line := fmt.Sprintf("%s of %s moved by about %s", term.Thousands(moved), term.Count(of, w.noun()), Signed(change))
 	if moved == of {
-		line = fmt.Sprintf("all %s moved by about %s", term.Count(of, w.noun()), Signed(change))
+		line = fmt.Sprintf("%s moved by about %s", term.All(of, w.noun()), Signed(change))
 	}
 	if in, _, all := w.interleaved(); in < all {
 		line += ": the machine, not the code?"

@@ -69,7 +69,7 @@ func TestHeadline(t *testing.T) {
 		verdicts []judge.Verdict
 	}{
 		{"1 point regressed; b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed}},
-		{"all 2 points regressed; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed, judge.Regressed}},
+		{"both points regressed; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed, judge.Regressed}},
 		{"1 regressed, 1 missing of 3 points; b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Unchanged, judge.Regressed, compare.Missing}},
 		{"2 points: 1 regressed, 1 improved; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed, judge.Improved}},
 		{"no change in 2 points", []judge.Verdict{judge.Unchanged, judge.Unchanged}},

@@ -378,18 +378,14 @@ func (w Comparison) spends() (least, most float64) {
 	return least, max(most, least)
 }
 
-// confidence returns the confidence level of the intervals in words, or the most frequent one if they differ.
+// confidence returns the confidence level of the intervals in words; if they differ, the lowest.
 func (w Comparison) confidence() string {
-	least, most := w.spends()
+	_, most := w.spends()
 	percent := 100 * (1 - (1-judge.Confidence)*most)
 	if percent > 99.99 { // no interval holds always
 		return ">99.99 %"
 	}
-	text := fmt.Sprintf("%.4g %%", percent)
-	if least < most {
-		return "≥" + text
-	}
-	return text
+	return fmt.Sprintf("%.4g %%", percent)
 }
 
 // confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known
