@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,16 +24,11 @@ func (c Contrast) String() string {
 }
 
 // ContrastOf chooses an axis to compare for points without a named baseline, with the value of the first point as the baseline. It is a
-// guess: it prefers names to numbers, and few values to many. Benchmarks are compared only if they are functions of one file. medians has
-// the median of each point, nil where there is none. An axis of numbers with which the medians only grow is chosen last, because it
-// probably is the amount of work. work reports that such an axis was chosen, or that the only axis is one of numbers. There is no axis if
-// the points differ in none.
+// guess from medians, which has the median of each point, nil where there is none. An axis whose effect is less than a quarter of the
+// largest, by the logarithm, comes after the others. Of the rest it prefers names to numbers, then the largest effect, then few values.
+// Benchmarks are compared only if they are functions of one file. The amount of work is chosen last, and its effect is not compared with
+// others. work reports that it was chosen, or that the only axis is one of numbers. There is no axis if the points differ in none.
 func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
-	type candidate struct {
-		Contrast
-		work         bool
-		rank, values int
-	}
 	var all []candidate
 	consider := func(axis, field string, rank int, of func(p *Point) any) {
 		values := map[any]bool{}
@@ -42,24 +38,27 @@ func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
 			}
 		}
 		if len(values) > 1 && of(&points[0]) != nil {
-			c := candidate{Contrast{axis, fmt.Sprint(of(&points[0]))}, false, rank, len(values)}
-			if c.work = rank >= numbers && grows(points, medians, field, of); c.work {
+			c := candidate{Contrast: Contrast{axis, fmt.Sprint(of(&points[0]))}, rank: rank, values: len(values)}
+			var grows bool
+			c.effect, grows = effect(points, medians, field, of)
+			if c.work = rank >= numbers && grows; c.work {
 				c.rank += numbers
 			}
 			all = append(all, c)
 		}
 	}
-	ranks := []string{"variant", "backend", "", "precision", "model", "benchmark", "", "batch_size", "seq_len"} // between them parameters
-	for rank, column := range ranks {
-		if column != "" && (column != "benchmark" || inOneFile(points)) {
-			consider(column, column, rank, func(p *Point) any { return p.Value(column) })
+	for rank, columns := range [][]string{names: {"variant", "backend", "precision"}, others: {"model", "benchmark"}, sizes: {"batch_size", "seq_len"}} {
+		for _, column := range columns {
+			if column != "benchmark" || inOneFile(points) {
+				consider(column, column, rank, func(p *Point) any { return p.Value(column) })
+			}
 		}
 	}
 	if len(points) == 0 {
 		return Contrast{}, false
 	}
 	for _, name := range slices.Sorted(maps.Keys(points[0].Params)) {
-		rank := texts
+		rank := names
 		if _, err := strconv.ParseFloat(points[0].Params[name], 64); err == nil {
 			rank = numbers
 		}
@@ -68,37 +67,86 @@ func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
 	if len(all) == 0 {
 		return Contrast{}, false
 	}
-	first := slices.MinFunc(all, func(a, b candidate) int { return cmp.Or(a.rank-b.rank, a.values-b.values) })
+	first := slices.MinFunc(all, byPreference(all))
 	return first.Contrast, first.work || first.rank >= numbers && len(all) == 1
 }
 
-// The ranks of parameters among the axes that ContrastOf chooses from.
-const texts, numbers = 2, 6
+// candidate is an axis that ContrastOf may choose.
+type candidate struct {
+	Contrast
+	work         bool    // it probably is the amount of work
+	effect       float64 // see effect
+	rank, values int
+}
 
-// grows reports whether the median is the larger, the larger the value of an axis is, wherever points differ in nothing else.
-func grows(points []Point, medians []*float64, axis string, of func(p *Point) any) bool {
+// The ranks of axes for ContrastOf. Models and functions do different work, whatever they are called.
+const (
+	names = iota
+	others
+	numbers
+	sizes
+)
+
+// byPreference returns the order in which ContrastOf prefers candidates.
+func byPreference(all []candidate) func(a, b candidate) int {
+	largest := 0.
+	for _, c := range all {
+		if !c.work && c.rank != others {
+			largest = max(largest, c.effect)
+		}
+	}
+	late := func(c candidate) int {
+		switch {
+		case c.work:
+			return 2
+		case c.effect < largest/4:
+			return 1
+		}
+		return 0
+	}
+	return func(a, b candidate) int {
+		return cmp.Or(late(a)-late(b), a.rank-b.rank, cmp.Compare(b.effect, a.effect), a.values-b.values)
+	}
+}
+
+// effect returns how much medians differ along an axis where points differ in nothing else: the mean logarithm of the largest by the
+// smallest; 0: unknown. work reports that they grow with the value everywhere as an amount of work does: the largest value is at least 4
+// times the smallest, and the median grows at least by the square root of that.
+func effect(points []Point, medians []*float64, axis string, of func(p *Point) any) (size float64, work bool) {
 	type step struct{ value, median float64 }
 	rows := map[string][]step{}
 	for i := range medians {
-		value, err := strconv.ParseFloat(fmt.Sprint(of(&points[i])), 64)
-		if medians[i] == nil || err != nil {
+		if medians[i] == nil || of(&points[i]) == nil {
 			continue
+		}
+		value, err := strconv.ParseFloat(fmt.Sprint(of(&points[i])), 64)
+		if err != nil {
+			value = math.NaN()
 		}
 		others := points[i].With(axis, &Point{})
 		key := others.Key()
 		rows[key] = append(rows[key], step{value, *medians[i]})
 	}
-	steps := 0
+	counted, span := 0, 0.
+	work = true
 	for _, row := range rows {
 		slices.SortFunc(row, func(a, b step) int { return cmp.Compare(a.value, b.value) })
+		least, most := row[0].median, row[0].median
 		for i, s := range row[1:] {
-			if s.median <= row[i].median {
-				return false
-			}
-			steps++
+			work = work && s.median > row[i].median && s.value > row[i].value
+			least, most = min(least, s.median), max(most, s.median)
+		}
+		if len(row) > 1 && least > 0 {
+			counted++
+			size += math.Log(most / least)
+			span = max(span, math.Log(row[len(row)-1].value/row[0].value)) // NaN of texts
 		}
 	}
-	return steps > 0
+	if counted == 0 {
+		return 0, false
+	}
+	size /= float64(counted)
+	return size, work && span >= math.Log(4) && size >= span/2
 }
 
 // inOneFile reports whether the benchmarks of points are functions of one Python file.

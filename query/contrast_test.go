@@ -1,6 +1,8 @@
 package query_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
@@ -62,5 +64,42 @@ func TestContrastOfWork(t *testing.T) {
 		c, work = query.ContrastOf([]query.Point{{Params: map[string]string{"n": "64"}}, {Params: map[string]string{"n": "8"}}}, []*float64{new(median), new(10.)})
 		valuetest.Equal(t, c.Axis, "n")
 		valuetest.Equal(t, work, true)
+	}
+}
+
+// TestContrastOfEffect: of axes of one kind the one with the largest effect is compared. A name with hardly any effect comes after a number
+// with a large one, but not after the amount of work. A number that only grows is the amount of work if it spans enough, and costs enough.
+func TestContrastOfEffect(t *testing.T) {
+	t.Parallel()
+	of := func(cost map[string]map[string]float64) (points []query.Point, medians []*float64) {
+		points, medians = []query.Point{{Params: map[string]string{}}}, []*float64{new(1.)}
+		for _, axis := range slices.Sorted(maps.Keys(cost)) {
+			var nextPoints []query.Point
+			var nextMedians []*float64
+			for i := range points {
+				for _, value := range slices.Sorted(maps.Keys(cost[axis])) {
+					params := maps.Clone(points[i].Params)
+					params[axis] = value
+					nextPoints, nextMedians = append(nextPoints, query.Point{Params: params}), append(nextMedians, new(*medians[i]*cost[axis][value]))
+				}
+			}
+			points, medians = nextPoints, nextMedians
+		}
+		return points, medians
+	}
+	for _, test := range []struct {
+		want string
+		cost map[string]map[string]float64
+	}{
+		{"b", map[string]map[string]float64{"a": {"1": 1, "2": 1.3}, "b": {"1": 1, "2": 1.8}, "c": {"1": 1, "2": .99}}},
+		{"b", map[string]map[string]float64{"a": {"x": 1, "y": 1.01}, "b": {"1": 1, "2": 1.8}}},
+		{"a", map[string]map[string]float64{"a": {"x": 1, "y": 1.2}, "b": {"1": 1, "2": 1.8}}},
+		{"a", map[string]map[string]float64{"a": {"x": 1, "y": 1.01}, "b": {"1": 1, "8": 8}}},
+		{"b", map[string]map[string]float64{"a": {"1": 1, "2": 1.01}, "b": {"1": 1, "8": 1.8}}},
+		{"c", map[string]map[string]float64{"b": {"x": 1, "y": 1.5}, "c": {"x": 1, "y": 3}}},
+	} {
+		points, medians := of(test.cost)
+		c, _ := query.ContrastOf(points, medians)
+		valuetest.Equal(t, c.Axis, test.want, test.cost)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -181,6 +182,44 @@ func TestReportEqualsCommands(t *testing.T) {
 	}
 }
 
+// TestBestAxis: of three axes of numbers bench compares the one with the largest effect, although the medians only grow with it, and names
+// the best point with the factor to the next. The report of the session says the same in HTML, Markdown and JSON.
+func TestBestAxis(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	programtest.WriteFile(t, dir, "s.yaml", `
+suite: s
+command: [sh, -c, "echo steps $(( (130 + 40 * ({b} - 1)) * {a} + 0 * {c} ))"]
+metrics: {steps: {regex: "steps (.*)", better: lower}}
+primary: steps
+grid: {a: [1, 2], b: [1, 2], c: [1, 2]}
+repeats: 5
+iterations: 1
+warmup: 0
+`)
+	text := func(out string) string {
+		return strings.ReplaceAll(strings.Join(strings.Fields(strings.NewReplacer("**", "", "→", "->").Replace(html.UnescapeString(out))), " "), " sh ", " ")
+	}
+	flat := text(programtest.Output(t, dir, "bench", "s.yaml"))
+	for _, want := range []string{
+		"Best: a=1 at all 4 points: a=2 is worse there, closest at b=1 c=1: steps 130 -> 260, +100 % (",
+		"Lowest median over all axes, by estimate: a=1 b=1 c=1, steps 130, as is that of a=1 b=1 c=2.", "a=1 is a guess. Another axis: neurolens ls --pivot b session=",
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("bench does not say %s: %s", want, flat)
+		}
+		if want, _, _ = strings.Cut(want, " Another axis"); !strings.Contains(text(programtest.Output(t, dir, "report", "--json", "-")), want) {
+			t.Errorf("the report as JSON does not say %s", want)
+		}
+		if !strings.Contains(text(programtest.Output(t, dir, "report", "--md", "-")), want) {
+			t.Errorf("the report as Markdown does not say %s", want)
+		}
+		if !strings.Contains(text(programtest.Output(t, dir, "report", "--html", "-")), want) {
+			t.Errorf("the report as HTML does not say %s", want)
+		}
+	}
+}
+
 // TestBestSetting: bench and report say with the same sentence which value of an axis that nobody named is best. Its numbers are those of
 // compare and of ls --pivot.
 func TestBestSetting(t *testing.T) {
@@ -198,8 +237,8 @@ warmup: 0
 `)
 	flat := strings.Join(strings.Fields(programtest.Output(t, dir, "bench", "s.yaml")), " ")
 	const best = "Best: threads=4 at 2 of 3 points, by −48.8 % to −61.4 % against threads=1; most at n=8: steps 8300 → 3200, −61.4 % (95 % interval −61.4 % to −61.4 %); " +
-		"the next is threads=2, closest at n=4: 2600 against 2200. Elsewhere: threads=2 at n=1."
-	const ahead = "Lowest median over all axes, by estimate: n=1 threads=2, steps 1100; the next is n=1 threads=1, 1300."
+		"the next is threads=2, closest at n=4: 2600 against 2200, 1.18 times as good. Elsewhere: threads=2 at n=1."
+	const ahead = "Lowest median over all axes, by estimate: n=1 threads=2, steps 1100; the next has 1.18 times as much: n=1 threads=1, 1300."
 	if !strings.Contains(flat, best+" "+ahead+" Nobody named a baseline: threads=1 is a guess. Another axis: neurolens ls --pivot n session=") {
 		t.Errorf("bench ends with %s", flat)
 	}

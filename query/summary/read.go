@@ -94,7 +94,9 @@ func Contest(ctx context.Context, db *query.DB, selection string, c query.Contra
 		return nil, err
 	}
 	r.report.Selection.Filter = selection
-	return &r.report, r.compare(ctx, db, []baseline{{c.Axis, c.Value, filter.QuoteFor(c.Axis, c.Value), FromGuess}})
+	compared := []baseline{{c.Axis, c.Value, filter.QuoteFor(c.Axis, c.Value), FromGuess}}
+	r.report.Points = sortPoints(r.report.Points, nil, compared)
+	return &r.report, r.compare(ctx, db, compared)
 }
 
 // part is a part of the selection with the same values of the keys: usually a group.

@@ -51,7 +51,7 @@ func (m Maker) answers(d *Document) []Answer {
 				text += " Another axis:"
 			}
 			guesses = m.bestAnswers(d, c, names)
-			if ahead := frontRunner(d, names); ahead != "" {
+			if ahead := frontRunner(d, c, names); ahead != "" {
 				guesses = append(guesses, Answer{Text: ahead, Command: m.command("ls", append([]string{"--best"}, d.words("")...)...)})
 			}
 			guesses = append(guesses, Answer{Text: text, Command: command})
@@ -352,11 +352,7 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	verdict := summary.Text(judge.Unchanged)
 	switch base := settingName(c, c.Baseline); {
 	case best.Most == nil:
-		text += ": all others are worse there"
-		if best.Next != nil {
-			next := &d.Pairs[*best.Next]
-			text += ", the closest is " + names.pair(next) + ": " + pairValues(next)
-		}
+		text += othersWorse(d, c, points, names)
 	case points == 1:
 		verdict = summary.Text(judge.Improved)
 		text += ", against " + base + ": " + pairValues(&d.Pairs[*best.Most])
@@ -376,7 +372,7 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 		if best.Points > 1 {
 			text += ", closest at " + names.without(c.Axis, near)
 		}
-		text += fmt.Sprintf(": %s against %s", quantity(next.Value, next.Unit), quantity(near.Value, near.Unit))
+		text += fmt.Sprintf(": %s against %s%s", quantity(next.Value, next.Unit), quantity(near.Value, near.Unit), factorText(near, next))
 	}
 	text += "."
 	if best.Tied > 0 {
@@ -406,6 +402,40 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 		text += " Elsewhere: " + strings.Join(others, ", ") + "."
 	}
 	return []Answer{{text, verdict, command}}
+}
+
+// othersWorse says that the baseline is best at some of the points, and which other value comes closest.
+func othersWorse(d *Document, c *summary.Comparison, points int, names namer) string {
+	there := " there"
+	if points == 1 {
+		there = ""
+	}
+	next := c.Best[0].Next
+	if next == nil {
+		return ": " + term.Verb(len(c.Values), "the other value is", "all others are") + " worse" + there
+	}
+	p := &d.Pairs[*next]
+	if len(c.Values) != 1 {
+		return ": all others are worse" + there + ", the closest is " + names.pair(p) + ": " + pairValues(p)
+	}
+	value, _ := p.AxisValue(c.Axis)
+	text := ": " + settingName(c, value) + " is worse" + there
+	if points > 1 {
+		text += ", closest at " + names.without(c.Axis, p)
+	}
+	return text + ": " + pairValues(p)
+}
+
+// factorText returns how many times as fast, or as good, a pair is as another one; empty if that is unknown.
+func factorText(near, next *summary.Pair) string {
+	if near.Speedup == nil || next.Speedup == nil || *next.Speedup <= 0 {
+		return ""
+	}
+	word := "good"
+	if near.Unit == "ns" && near.Better == summary.Text(schema.BetterLower) {
+		word = "fast"
+	}
+	return fmt.Sprintf(", %.3g times as %s", *near.Speedup / *next.Speedup, word)
 }
 
 // ahead says which value is most often ahead of the others if too few runs are all that a verdict lacks; empty if all are level or none has
@@ -451,10 +481,11 @@ func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) 
 	return text, ""
 }
 
-// frontRunner names the point with the best median over all axes, and the one that comes next; empty if the points differ in fewer than two
-// axes, or their medians cannot be ranked. Controls are left out.
-func frontRunner(d *Document, names namer) string {
-	if _, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns); len(varying) < 2 {
+// frontRunner names the point with the best median over all axes, the one that comes next, and the factor between them. It is empty if the
+// medians cannot be ranked, or if the points differ in one axis, of which a value is best by verdict. Controls are left out.
+func frontRunner(d *Document, c *summary.Comparison, names namer) string {
+	_, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns)
+	if len(varying) < 2 && len(c.Best) > 0 {
 		return ""
 	}
 	controls := map[summary.Text]bool{}
@@ -488,8 +519,32 @@ func frontRunner(d *Document, names namer) string {
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(sign**a.value.Median, sign**b.value.Median) })
 	best, next := all[0], all[1]
-	return fmt.Sprintf("%s median over all axes, by estimate: %s, %s %s; the next is %s, %s.", most, names.name(&best.point.Subject),
-		best.value.Metric, quantity(best.value.Median, best.value.Unit), names.name(&next.point.Subject), quantity(next.value.Median, next.value.Unit))
+	over := " over all axes"
+	if len(varying) < 2 {
+		over = ""
+	}
+	return fmt.Sprintf("%s median%s, by estimate: %s, %s %s%s.", most, over, names.name(&best.point.Subject), best.value.Metric,
+		quantity(best.value.Median, best.value.Unit), lead(best.value, next.value, names.name(&next.point.Subject)))
+}
+
+// lead says how far the best value is ahead of the next, which has a name.
+func lead(best, next *summary.Value, name string) string {
+	value := quantity(next.Median, next.Unit)
+	factor := max(*best.Median, *next.Median) / min(*best.Median, *next.Median)
+	switch times := fmt.Sprintf("%.3g times", factor); {
+	case *best.Median == *next.Median:
+		return ", as is that of " + name
+	case *best.Median <= 0 || *next.Median <= 0:
+		return fmt.Sprintf("; the next is %s, %s", name, value)
+	case factor < 1.005:
+		return fmt.Sprintf(", less than 1 %% ahead of the next, %s (%s)", name, value)
+	case best.Unit == "ns" && best.Better == summary.Text(schema.BetterLower):
+		return fmt.Sprintf(", %s as fast as the next, %s (%s)", times, name, value)
+	case best.Better == summary.Text(schema.BetterLower):
+		return fmt.Sprintf("; the next has %s as much: %s, %s", times, name, value)
+	default:
+		return fmt.Sprintf(", %s as much as the next, %s (%s)", times, name, value)
+	}
 }
 
 // Best returns the sentences about which value of an axis that nobody named is best among the points of a selection, as a report says them,
@@ -502,7 +557,7 @@ func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query
 	d := &Document{Selection: r.Selection, Comparisons: r.Comparisons, Pairs: r.Pairs, Points: r.Points}
 	names := namerOf(d.Points)
 	best = []string{m.bestAnswers(d, &d.Comparisons[0], names)[0].Text}
-	if ahead := frontRunner(d, names); ahead != "" {
+	if ahead := frontRunner(d, &d.Comparisons[0], names); ahead != "" {
 		best = append(best, ahead)
 	}
 	guess, command = m.guess(d, &d.Comparisons[0])
@@ -515,7 +570,7 @@ func ofPoints(some, all int) string {
 	case some == all && all == 1:
 		return "the only point"
 	case some == all:
-		return "all " + term.Count(all, "point")
+		return term.All(all, "point")
 	}
 	return term.Thousands(some) + " of " + term.Count(all, "point")
 }

@@ -146,6 +146,10 @@ func TestAnswerOfSweep(t *testing.T) {
 	if got := texts(r); !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: all others are worse there, the closest is ") || !strings.Contains(got[0], ": latency 2.00 ms → 1.00 ms, −50.0 % (") {
 		t.Error(got)
 	}
+	c.Values = []summary.NamedRatios{{Name: "fp16"}}
+	if got := texts(r); !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: precision=int8 is worse there, closest at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (") {
+		t.Errorf("with one other value: %s", got)
+	}
 	c.Best = []summary.BestValue{{Value: "int8", Points: 2, Most: new(2), Least: new(1), Next: new(0), Near: new(2)}, {Value: "bf16", Points: 1, Most: new(0), Least: new(0)}}
 	if got := texts(r)[0]; !strings.Contains(got, "; the next is precision=fp16, closest at sweep bert-base: ") || !strings.HasSuffix(got, " Elsewhere: precision=bf16 at sweep resnet50, no verdict at 2 (too few runs).") {
 		t.Error(got)
@@ -165,8 +169,31 @@ func TestAnswerOfSweep(t *testing.T) {
 		t.Errorf("two that are level: %s", got[0])
 	}
 	c.Undecided, c.Equal = 0, 2
-	if got := texts(r); got[0] != "No precision is best: no difference by verdict at all 2 points." {
+	if got := texts(r); got[0] != "No precision is best: no difference by verdict at both points." {
 		t.Error(got)
+	}
+}
+
+// TestLead: the next point is named with the factor to the best, in words that suit the metric.
+func TestLead(t *testing.T) {
+	for _, test := range []struct {
+		best, next   float64
+		unit, better string
+		want         string
+	}{
+		{1e6, 2.1e6, "ns", "lower", ", 2.1 times as fast as the next, b (2.10 ms)"},
+		{1e6, 1.004e6, "ns", "lower", ", less than 1 % ahead of the next, b (1.00 ms)"},
+		{1e6, 1e6, "ns", "lower", ", as is that of b"},
+		{0, 1e6, "ns", "lower", "; the next is b, 1.00 ms"},
+		{1300, 1100, "", "higher", ", 1.18 times as much as the next, b (1100)"},
+		{1100, 1300, "", "lower", "; the next has 1.18 times as much: b, 1300"},
+	} {
+		value := func(median float64) *summary.Value {
+			return &summary.Value{Median: &median, Unit: summary.Text(test.unit), Better: summary.Text(test.better)}
+		}
+		if got := lead(value(test.best), value(test.next), "b"); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
 	}
 }
 
@@ -182,12 +209,12 @@ func TestAnswerOfGuess(t *testing.T) {
 		got[2].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[3].Text, "Not compared with other sessions: 3 ") {
 		t.Errorf("%+v", got)
 	}
-	if want := "Lowest median over all axes, by estimate: sweep resnet50 fp32, latency 100 µs; the next is sweep resnet50 fp16, 100 µs."; got[1].Text != want {
+	if want := "Lowest median over all axes, by estimate: sweep resnet50 fp32, latency 100 µs, less than 1 % ahead of the next, sweep resnet50 fp16 (100 µs)."; got[1].Text != want {
 		t.Errorf("got  %s\nwant %s", got[1].Text, want)
 	}
 	r.Points[0].OKRuns = 4
 	r.Pairs[1].Control = true
-	want := "Lowest median over all axes, by estimate: sweep resnet50 fp16, latency 100 µs; the next is sweep bert-base fp32, 101 µs."
+	want := "Lowest median over all axes, by estimate: sweep resnet50 fp16, latency 100 µs, 1.01 times as fast as the next, sweep bert-base fp32 (101 µs)."
 	if text := m.Document(r).Answer[1].Text; text != want {
 		t.Errorf("with a failed run and a control: %s", text)
 	}
