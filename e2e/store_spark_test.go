@@ -51,7 +51,8 @@ func questionsOf(t *testing.T, page string) []sparkQuestion {
 
 // TestSparkAnswers: in a real Spark the views that store views prints have the rows that query has, all of them, and answer the
 // questions of the page about Spark. The store has sealed and live runs, some of them both; runs that were removed and restored;
-// tags that were set, changed and taken away later; samples without runs; and a path that is a pattern.
+// tags that were set, changed and taken away later; events that a pack has, whose files Spark does not open; samples without runs; and a
+// path that is a pattern.
 func TestSparkAnswers(t *testing.T) {
 	t.Parallel()
 	programtest.NeedsLong(t)
@@ -60,6 +61,7 @@ func TestSparkAnswers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a [b] {c,d} * it's ${e};")
 	valuetest.OK(t, os.MkdirAll(dir, 0o777))
 	sparkStore(t, filepath.Join(dir, "runs_store"), false)
+	packEvents(t, filepath.Join(dir, "runs_store"), 8)
 	valuetest.OK(t, ingest.Init(filepath.Join(dir, "empty")))
 	page := programtest.RepositoryFile(t, "docs/spark.md")
 	questions := questionsOf(t, page)
@@ -302,6 +304,21 @@ func sparkStore(t *testing.T, path string, sealed bool) {
 		valuetest.Must(store.Annotate(a))
 	}
 	valuetest.OK(t, store.Close())
+}
+
+// packEvents packs the first events, and makes their files unreadable.
+func packEvents(t *testing.T, path string, n int) {
+	t.Helper()
+	files := valuetest.Must(fs.Glob(os.DirFS(path), schema.EventsDir+"/*.json"))
+	var pack []byte
+	for _, file := range files[:n] {
+		file = filepath.Join(path, file)
+		pack = append(pack, valuetest.Must(os.ReadFile(file))...)
+		valuetest.OK(t, os.WriteFile(file, []byte("{"), 0o666))
+	}
+	name := filepath.Join(path, schema.PackedEvents(schema.NewULID(time.Now())))
+	valuetest.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	valuetest.OK(t, os.WriteFile(name, pack, 0o666))
 }
 
 // liveTwice has a live run in a claim as well, as it is for a moment when what a claim does not seal is given back.

@@ -211,6 +211,9 @@ func parseNamed(name, prefix, suffix, what string) (ULID, error) {
 // PackedEvents returns the path of a file with copies of many events.
 func PackedEvents(id ULID) string { return path.Join(PacksDir, packedPrefix+id.String()+packedSuffix) }
 
+// AnyPackedEvents is a pattern of the last element of PackedEvents.
+const AnyPackedEvents = packedPrefix + "*" + packedSuffix
+
 // ParsePackedEvents parses the last element of PackedEvents.
 func ParsePackedEvents(name string) (ULID, error) {
 	return parseNamed(name, packedPrefix, packedSuffix, "packed events")

@@ -181,7 +181,7 @@ func Location(dir string) (string, error) {
 
 // SparkViews returns SQL for Spark 4 that makes the temporary views runs, samples, samples_long and ops of a store, and num(x), with the
 // meaning that they have in Select. The location is a result of Location, or an absolute path or URL under which Spark finds the store.
-// The views show the files that exist when the text is loaded. They read events/ at the same time, so removed runs and tags are fixed
+// The views show the files that exist when the text is loaded, also those of events, so removed runs and tags are fixed
 // then, too. Every statement ends in a semicolon and a line break, and has no such pair before its end.
 //
 // Columns are found by their names, which never change, and not by field ids, which Spark ignores by default.
@@ -258,13 +258,36 @@ func (w *sparkWriter) files() {
 		w.source(t.Name+"_files", "parquet", schema.TableFolders[t], t.Columns)
 		w.source(t.Name+"_names", "binaryFile", schema.TableFolders[t], nil)
 	}
-	w.line("CREATE OR REPLACE TEMPORARY VIEW neurolens_events (event_id STRING, kind STRING, runs ARRAY<STRING>, key STRING, value STRING) USING json OPTIONS (path %s, recursiveFileLookup 'true', pathGlobFilter '*.json', mode 'FAILFAST');",
-		sparkLiteral(w.location+"/{"+schema.EventsDir+","+schema.HeaderFile+"}"))
+	w.events()
+}
+
+// sparkEventColumns are the members of an event that the views need.
+const sparkEventColumns = "event_id STRING, kind STRING, runs ARRAY<STRING>, key STRING, value STRING"
+
+// events makes a view of the events: of packs, and of files for those events that no pack has. Opening a file for each event costs more than
+// everything else in a compacted store. The pattern of those files is made when the text is loaded. If they are very many, as without packs,
+// the view reads all files; an event that is in a pack, too, has the same effect twice.
+func (w *sparkWriter) events() {
+	const most = 1000 // names in a pattern
+	const view = "CREATE OR REPLACE TEMPORARY VIEW %s USING %s OPTIONS (path %s, recursiveFileLookup 'true', pathGlobFilter %s"
+	const files, names = "neurolens_event_files (" + sparkEventColumns + ")", "neurolens_event_names"
+	folder := func(name string) string {
+		return sparkLiteral(w.location + "/{" + name + "," + schema.HeaderFile + "}")
+	}
+	w.line(view+", mode 'FAILFAST');", "neurolens_event_packs ("+sparkEventColumns+")", "json", folder(schema.PacksDir), sparkLiteral(schema.AnyPackedEvents))
+	w.line(view+");", names, "binaryFile", folder(schema.EventsDir), "'*.json'")
+	w.line("DECLARE OR REPLACE VARIABLE neurolens_statement STRING;")
+	begin := sparkLiteral(fmt.Sprintf(view, files, "json", folder(schema.EventsDir), "'"))
+	unpacked := "SELECT element_at(split(path, '/'), -1) AS name FROM " + names + " EXCEPT SELECT concat(event_id, '.json') FROM neurolens_event_packs"
+	w.line("SET VARIABLE neurolens_statement = (SELECT concat(%s, CASE WHEN count(*) > %d THEN '*.json' ELSE concat('{%s,', array_join(collect_list(name), ','), '}') END, %s) FROM (%s) WHERE name RLIKE '^[0-9A-Z]{26}[.]json$');",
+		begin, most, schema.HeaderFile, sparkLiteral("', mode 'FAILFAST')"), unpacked)
+	w.line("EXECUTE IMMEDIATE neurolens_statement;")
+	w.view("neurolens_events", "SELECT * FROM neurolens_event_packs UNION ALL SELECT * FROM neurolens_event_files WHERE event_id IS NOT NULL")
 }
 
 // annotations makes views of the effective events: the last one about each run, and about each tag or table of it.
 func (w *sparkWriter) annotations() {
-	w.view("neurolens_annotations", "SELECT event_id, kind, key, coalesce(value, '') AS value, explode(runs) AS run_id FROM neurolens_events WHERE event_id IS NOT NULL")
+	w.view("neurolens_annotations", "SELECT event_id, kind, key, coalesce(value, '') AS value, explode(runs) AS run_id FROM neurolens_events")
 	w.view("neurolens_removed", "SELECT run_id FROM neurolens_annotations WHERE kind IN ('remove', 'restore') GROUP BY run_id HAVING max_by(kind, event_id) = 'remove'")
 	last := func(kinds string) string {
 		return "(SELECT run_id, key, max_by(kind, event_id) AS kind, max_by(value, event_id) AS value FROM neurolens_annotations WHERE kind IN (" + kinds + ") GROUP BY run_id, key)"
