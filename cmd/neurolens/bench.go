@@ -362,12 +362,12 @@ func (b *bench) hold(options *runner.Options) (release func() error, err error) 
 	for _, line := range held.Restored {
 		progress.Note(b.stderr, line)
 	}
-	for _, r := range held.Results {
+	options.Process, options.Tuned = tune.ProcessOf(wishes), held.Results
+	for _, r := range append(options.Process.Try(), held.Results...) {
 		if r.Missing != "" {
 			progress.Note(b.stderr, fmt.Sprintf("--tune does not hold %s: %s", r.Name, r.Missing))
 		}
 	}
-	options.Process, options.Tuned = tune.ProcessOf(wishes), held.Results
 	return func() error {
 		r := held.Release()
 		for _, line := range r.Kept {

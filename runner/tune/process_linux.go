@@ -3,6 +3,7 @@ package tune
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,16 @@ func (p Process) Apply() (results []Result) {
 		results = append(results, pin(p.Processors))
 	}
 	return results
+}
+
+// Try returns what Apply would do. It applies the settings on a thread that ends afterwards.
+func (p Process) Try() []Result {
+	results := make(chan []Result)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		results <- p.Apply()
+	}()
+	return <-results
 }
 
 func fixAddresses() Result {

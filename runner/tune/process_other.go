@@ -16,3 +16,6 @@ func (p Process) Apply() (results []Result) {
 	}
 	return results
 }
+
+// Try returns what Apply would do.
+func (p Process) Try() []Result { return p.Apply() }
