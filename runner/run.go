@@ -327,9 +327,9 @@ func (s *session) waiting() func(device, owner string) {
 	}
 }
 
-// usesProcessorOnly reports whether a point is known to use no GPU.
+// usesProcessorOnly reports whether a point is known to use no GPU: by its settings, or by the label of its backend.
 func usesProcessorOnly(p *sweep.Point) bool {
-	return p.Executor == schema.ExecutorBuiltin || p.Device == "cpu" || p.Provider == "CPUExecutionProvider"
+	return p.Executor == schema.ExecutorBuiltin || p.Device == "cpu" || p.Backend == "cpu" || p.Provider == "CPUExecutionProvider"
 }
 
 // factProcessStart is the fact with the time to start a process that does nothing and to wait for its end, in ns: the median of

@@ -242,6 +242,13 @@ func TestTelemetryOfDriver(t *testing.T) {
 			valuetest.DeepEqual(t, run.Metric("power") == nil && latency.AtNS == nil && run.Env.Facts["gpu.watch"] == c.missing, true, "nothing was read", run.Env.Facts)
 			continue
 		}
+		var unread schema.Run
+		_, err = Run(t.Context(), parse(t, "command: [sleep, '0.1']\nbackend: cpu\niterations: 3\nwarmup: 0\nrepeats: 1\ntelemetry: {hz: 50}\n"), Options{Locks: t.TempDir()},
+			func(r schema.Run) error { unread = r; return r.Validate() })
+		valuetest.OK(t, err)
+		if unread.Metric("power") != nil || unread.Env.Facts[probe.FactTelemetryDevice] != "" || slices.Contains(unread.Warnings, probe.WarnThrottled) {
+			t.Errorf("backend cpu: %v, %v", unread.Env.Facts, unread.Warnings)
+		}
 		if m := run.Metric("power"); m == nil || *m.Summary.P50 != 300000 || run.Env.Facts["throttle.power_cap"] != "100" || !slices.Contains(run.Warnings, probe.WarnThrottled) {
 			t.Errorf("power %+v, %v, %v", m, run.Env.Facts, run.Warnings)
 		}

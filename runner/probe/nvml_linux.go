@@ -132,7 +132,7 @@ func (d driver) readFacts(prefix string, device nvml.Device, getters []deviceGet
 	}
 }
 
-// why converts a code of the library to one of the four reasons. The library's own texts come from a function that may be missing too.
+// why converts a code of the library to one of the reasons. The library's own texts come from a function that may be missing too.
 func why(ret nvml.Return) string {
 	switch ret {
 	case nvml.ERROR_LIBRARY_NOT_FOUND, nvml.ERROR_DRIVER_NOT_LOADED:
@@ -141,6 +141,8 @@ func why(ret nvml.Return) string {
 		return permission
 	case nvml.ERROR_TIMEOUT:
 		return timeout
+	case nvml.ERROR_GPU_IS_LOST, nvml.ERROR_RESET_REQUIRED:
+		return lost
 	}
 	return unsupported
 }

@@ -67,7 +67,7 @@ func TestDriversThatLackSomething(t *testing.T) {
 	}{
 		{"-DOLD", "gpu.0.power_limit", unsupported},
 		{"-DOLD", "gpu.0.throttle", ""}, // under its older name
-		{"-DLOST", "gpu.1", unsupported},
+		{"-DLOST", "gpu.1", lost},
 		{"-DBROKEN", "gpu", unsupported}, // ends the child
 		{"-DINIT=9", "gpu", absent},
 		{"-DINIT=4", "gpu", permission},

@@ -2,8 +2,8 @@
 // the state of the code, and the variables that libraries react to.
 //
 // Every fact is a text with a dotted name. An unknown fact is missing, with a reason: absent (this machine has no such thing),
-// permission, unsupported (this system cannot report it, or reported something invalid) or timeout. Nothing is guessed. Values have the
-// stored units of the metrics: bytes, mW, MHz, Cel. cgroup.cpu_max is a number of processors.
+// permission, unsupported (this system cannot report it, or reported something invalid), timeout or lost (the driver has lost the device).
+// Nothing is guessed. Values have the stored units of the metrics: bytes, mW, MHz, Cel. cgroup.cpu_max is a number of processors.
 //
 // The package changes no settings and writes no files. It starts no process except git and this program itself, and reports only
 // environment variables from a fixed list. It supports NVIDIA GPUs through their driver. On a machine without that driver it supports
@@ -119,7 +119,11 @@ const (
 	permission  = "permission"
 	unsupported = "unsupported"
 	timeout     = "timeout"
+	lost        = "lost"
 )
+
+// errLost is that a driver has lost a device, which answers nothing until it is reset.
+var errLost = errors.New("the driver has lost the device")
 
 // longest is the maximum number of bytes of a value; the rest adds no information.
 const longest = 4096
@@ -181,7 +185,7 @@ func (f *facts) integer(name string) *int64 {
 	return &n
 }
 
-// reason puts an error into one of the four words.
+// reason puts an error into one of these words.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -190,6 +194,8 @@ func reason(err error) string {
 		return permission
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return timeout
+	case errors.Is(err, errLost):
+		return lost
 	}
 	return unsupported
 }

@@ -98,16 +98,24 @@ func isReading(name string) bool {
 // Implausible is the reason why there is no metric if a reading cannot be true.
 const Implausible = "implausible"
 
-// plausible reports whether all readings may be true: a share is at most 1, and a temperature between -100 and 300 °C.
+// largest are values, in stored units, that no reading exceeds. Drivers write -1, also as an unsigned number, for what they do not know.
+var largest = map[string]float64{
+	"gpu_utilization": 1, "memory_utilization": 1, "cpu_pressure": 1, "cpu_steal": 1, "temperature": 300,
+	"clock_sm": 100_000, "clock_memory": 100_000, "cpu_frequency": 100_000, // 100 GHz
+	"power": 1e8, "device_memory_used": 1 << 50, // 100 kW, 1 PiB
+}
+
+// coldest is a temperature in °C below which nothing works.
+const coldest = -100
+
+// plausible reports whether all readings may be true.
 func plausible(s Series) bool {
-	low, high := float64(slices.Min(s.Values))*s.Tick, float64(slices.Max(s.Values))*s.Tick
-	switch BaseMetric(s.Name) {
-	case "gpu_utilization", "memory_utilization", "cpu_pressure", "cpu_steal":
-		return high <= 1
-	case "temperature":
-		return low >= -100 && high <= 300
+	name, least := BaseMetric(s.Name), 0.
+	if name == "temperature" {
+		least = coldest
 	}
-	return true
+	most, bounded := largest[name]
+	return float64(slices.Min(s.Values))*s.Tick >= least && (!bounded || float64(slices.Max(s.Values))*s.Tick <= most)
 }
 
 // parseReadings reads the document of a sampler that began at a time, and ended after took at most. It refuses what no sampler writes: another
@@ -120,11 +128,14 @@ func parseReadings(document []byte, began time.Time, took time.Duration) (Readin
 	if late := time.Unix(0, r.Began).Sub(began); len(r.Series) > 0 && late.Abs() > took {
 		return Readings{}, malformed("telemetry", strconv.FormatInt(r.Began, 10))
 	}
+	if r.Missing == nil {
+		r.Missing = map[string]string{}
+	}
 	seen := map[string]bool{}
 	for _, s := range r.Series {
 		whole := len(s.AtNS) == len(s.Values) && len(s.AtNS) > 0 && len(s.AtNS) <= maxReadings+1
 		if !whole || !isReading(s.Name) || seen[s.Name] || !(s.Tick > 0) || s.Tick > 1 || !slices.IsSorted(s.AtNS) ||
-			s.AtNS[0] < 0 || s.AtNS[len(s.AtNS)-1] > int64(took) || BaseMetric(s.Name) != "temperature" && slices.Min(s.Values) < 0 {
+			s.AtNS[0] < 0 || s.AtNS[len(s.AtNS)-1] > int64(took) {
 			return Readings{}, malformed("telemetry", s.Name)
 		}
 		seen[s.Name] = true

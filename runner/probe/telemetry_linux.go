@@ -131,6 +131,8 @@ func code(ret nvml.Return) error {
 		return fs.ErrPermission
 	case timeout:
 		return os.ErrDeadlineExceeded
+	case lost:
+		return errLost
 	}
 	return errors.ErrUnsupported
 }

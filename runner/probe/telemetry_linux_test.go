@@ -89,7 +89,7 @@ func TestTelemetryThatFails(t *testing.T) {
 		t.Errorf("an old driver: power %v, missing %v", power, r.Missing)
 	}
 	r = readTwice(replayed(t, "clock_sm 1980\npower_instant 1 2 lost\n"), "gpu-0")
-	if seriesOf(r, "power") != nil || r.Missing["power"] != unsupported || len(seriesOf(r, "clock_sm")) < 2 {
+	if seriesOf(r, "power") != nil || r.Missing["power"] != lost || len(seriesOf(r, "clock_sm")) < 2 {
 		t.Errorf("a lost device: %+v", r)
 	}
 	if r = readTwice(replayed(t, steady), "gpu-7"); seriesOf(r, "clock_sm") != nil || r.Missing["clock_sm"] != unsupported || len(r.Series) == 0 {
