@@ -153,8 +153,8 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	if l.Profile != "" {
 		env.Facts[schema.FactProfile] = l.Profile
 	}
-	if args := l.Point.ProfileArgs[l.Profile]; args != nil {
-		env.Facts[factProfileArgs] = argumentsText(t.Mask().Arguments(args))
+	if args := profilerArguments(l); args != "" {
+		env.Facts[factProfileArgs] = args
 	}
 	for _, facts := range []map[string]string{t.Facts, volatile, o.Facts} {
 		maps.Copy(env.Facts, facts)

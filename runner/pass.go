@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/runner/prepare"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/profiler"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -48,12 +49,17 @@ func profileOf(run *schema.Run) string {
 	return run.Env.Facts[schema.FactProfile] + run.Env.Facts[factProfileArgs]
 }
 
-// argumentsText returns the arguments of a profiler as they are stored; empty if there are none.
-func argumentsText(list []string) string {
+// profilerArguments returns the further arguments of the profiler of a launch as they are stored, without secrets; empty if there are none.
+func profilerArguments(l sweep.Launch) string {
+	list := l.Point.ProfileArgs[l.Profile]
 	if len(list) == 0 {
 		return ""
 	}
-	return prepare.JSONList(list)
+	environ := os.Environ()
+	for name, value := range l.Point.Env {
+		environ = append(environ, name+"="+value)
+	}
+	return prepare.JSONList(probe.NewMask(environ).Arguments(list))
 }
 
 // findTools finds the profilers that start programs among those that points name: the paths of their programs, and why others are absent.

@@ -100,7 +100,7 @@ type slot struct {
 
 func slotOfLaunch(l sweep.Launch) slot {
 	skip := l.Point.Skip
-	return slot{l.Point.PointID, int64(l.Repeat), l.Profile + argumentsText(l.Point.ProfileArgs[l.Profile]), skip != nil && !skip.Unsupported}
+	return slot{l.Point.PointID, int64(l.Repeat), l.Profile + profilerArguments(l), skip != nil && !skip.Unsupported}
 }
 
 // The kinds of error of launches that did not happen.

@@ -478,3 +478,21 @@ func TestResumeOrder(t *testing.T) {
 		t.Errorf("a new session has the seed %s", again)
 	}
 }
+
+// TestResumePassWithASecret: a pass whose arguments have a secret, which is not stored, is done when it ran, and other arguments are another
+// pass.
+func TestResumePassWithASecret(t *testing.T) {
+	t.Setenv("PATH", valuetest.Must(filepath.Abs("testdata/profilers"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	k := &shelf{}
+	const text = "command: [\"true\", \"{n}\"]\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\nrepeats: 1\nenv: {SERVICE_TOKEN: 4f9a77c1b2}\n" +
+		"profile: [{tool: cachegrind, args: [--password=hunter2x, --at=4f9a77c1b2%s]}]\n"
+	s := parse(t, fmt.Sprintf(text, ""))
+	k.bench(t, s, 3, nil) // the second pass is missing
+	stored := k.runs[2].Env.Facts["profile.args"]
+	if stored == "" || strings.Contains(stored, "hunter2x") || strings.Contains(stored, "4f9a77c1b2") {
+		t.Errorf("stored %q", stored)
+	}
+	dry := func(o *Options) { o.DryRun = true }
+	valuetest.DeepEqual(t, k.bench(t, s, 0, dry).Plan.Done, 3)
+	valuetest.DeepEqual(t, k.bench(t, parse(t, fmt.Sprintf(text, "9")), 0, dry).Plan.Done, 2)
+}

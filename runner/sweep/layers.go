@@ -739,7 +739,11 @@ func kept(src []byte, o Overrides) []byte {
 	over := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} // all options are one layer
 	for _, k := range keys {
 		if text, given := o.Given[k.Name]; given {
-			over.Content = append(over.Content, mapNode(0, k.Name, k.node(text)).Content...)
+			value := k.node(text)
+			if k.Name == "profile" {
+				keepProfilers(value, file.with(top, ""))
+			}
+			over.Content = append(over.Content, mapNode(0, k.Name, value).Content...)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Params)) {
@@ -758,6 +762,18 @@ func kept(src []byte, o Overrides) []byte {
 		over = mergeMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, Literal(o.Tags[name])))), "")
 	}
 	return printable(mergeLayers(top, over))
+}
+
+// keepProfilers replaces the names of profilers in a list by what a sweep has of each.
+func keepProfilers(names *yaml.Node, sweep field) {
+	for _, m := range sweep.members("") {
+		if m.key != "profile" {
+			continue
+		}
+		for i, name := range names.Content {
+			names.Content[i] = configured(sweep.with(name, ""), m.value).Node
+		}
+	}
 }
 
 // printable writes a document in characters that can be printed: others are escapes in double quotes.

@@ -68,6 +68,23 @@ func TestNoProfile(t *testing.T) {
 	equal(t, parse(t, text, Overrides{Given: map[string]string{"profile": ""}}).Points[0].Operators, false)
 }
 
+// TestProfileOption: an option names profilers, whose deadlines and arguments stay those of the file, also in the sweep that is printed.
+func TestProfileOption(t *testing.T) {
+	t.Parallel()
+	const text = "command: a\nprofile: [{tool: nsys, timeout: 4s, args: [--trace=osrt]}, perf, {tool: py-spy, timeout: 5s}]\n"
+	given := Overrides{Given: map[string]string{"profile": "cachegrind,nsys,perf"}}
+	check := func(p Point) {
+		equal(t, p.Profile, []string{"cachegrind", "nsys", "perf"})
+		equal(t, p.ProfileTimeouts, map[string]time.Duration{"nsys": 4 * time.Second})
+		equal(t, p.ProfileArgs, map[string][]string{"nsys": {"--trace=osrt"}})
+	}
+	check(parse(t, text, given).Points[0])
+	check(parse(t, string(valuetest.Must(Kept([]byte(text), given))), Overrides{}).Points[0])
+	given.Set = []string{"profile=[{tool: nsys, timeout: 4s, args: [--trace=osrt]}]"}
+	check(parse(t, "command: a\n", given).Points[0])
+	check(parse(t, string(valuetest.Must(Kept([]byte("command: a\n"), given))), Overrides{}).Points[0])
+}
+
 // TestPassesOfCounts: a profiler that counts makes as many passes as there are repeats, up to five, the points by turns; any other makes one,
 // and one that is not installed says so once.
 func TestPassesOfCounts(t *testing.T) {

@@ -280,10 +280,27 @@ func (s *settings) readProfile(d *document) {
 	items := d.optionItems("profile")
 	if f := d.keys["profile"]; f.given() && items == nil {
 		items = f.items()
+	} else if f.given() {
+		for i := range items {
+			items[i] = configured(items[i], f)
+		}
 	}
 	for _, f := range items {
 		s.readProfiler(d, f)
 	}
+}
+
+// configured returns the profiler of the file that an option names, with its deadline and its arguments, or else the name.
+func configured(named, file field) field {
+	for _, f := range file.items() {
+		if f.Kind != yaml.MappingNode {
+			continue
+		}
+		if tool := f.known("profile.", keyNames(profilerKeys))["tool"]; tool.given() && tool.Value == named.Value {
+			return f
+		}
+	}
+	return named
 }
 
 // readProfiler reads a profiler: its name, or a map that has a deadline too.
