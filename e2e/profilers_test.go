@@ -138,7 +138,7 @@ func TestNsysRanges(t *testing.T) {
 	}
 	valuetest.DeepEqual(t, p.query(t, `SELECT benchmark, env['profile.ranges'], env_missing['profile.ranges'], env['profile.iterations'],
 		(SELECT string_agg(o.name || ' ' || o.count, ' ') FROM ops o WHERE o.run_id = r.run_id) FROM runs r WHERE purpose = 'profile' ORDER BY benchmark`), [][]string{
-		{"marked", "torch", "", "5", "neurolens:iteration 5"}, {"plain", "", "absent", "", ""},
+		{"marked", "torch", "", "5", "neurolens:iteration 5"}, {"plain", "", "absent: import torch, or pip install nvtx (nvtx==0.2.11 for nsys 2023.4)", "", ""},
 	})
 }
 

@@ -41,6 +41,9 @@ const (
 	factRanges      = "profile.ranges"
 )
 
+// missingOps is the key of the reason why a report gives no operators.
+const missingOps = "ops"
+
 // kindNoReport: a profiler left no report, and did not say why.
 const kindNoReport = "profiler"
 
@@ -189,7 +192,7 @@ func (p *pass) read(ctx context.Context, left task.Left, o *task.Outcome) {
 	case o.Status == schema.StatusOK && errors.As(err, new(*unreadableError)):
 		o.Status, o.Stage, o.ErrorKind, o.Error = schema.StatusError, schema.StageProfile, kindNoReport, err.Error()
 	default:
-		o.Missing["ops"] = err.Error()
+		o.Missing[missingOps] = err.Error()
 	}
 }
 
@@ -223,12 +226,32 @@ func (p *pass) judgeRanges(o *task.Outcome) {
 		return
 	}
 	if !p.ranges && o.Facts[factRanges] != "" {
-		delete(o.Facts, factRanges)
 		o.Missing[factRanges] = "the profiler saw none"
+		if o.Facts[factRanges] == "nvtx" {
+			o.Missing[factRanges] += ": nsys 2023.4 sees those of nvtx 0.2.11 and earlier; pip install nvtx==0.2.11"
+		}
+		delete(o.Facts, factRanges)
 	}
 	if o.Missing[factRanges] != "" {
 		delete(o.Facts, task.FactProfiled)
 	}
+}
+
+// PassNotes returns what the report of a run under a profiler lacks, a line each with the reason; nil of other runs.
+func PassNotes(run *schema.Run) (notes []string) {
+	if run.Purpose != schema.PurposeProfile {
+		return nil
+	}
+	if why := run.Env.Missing[factRanges]; why != "" {
+		notes = append(notes, "no ranges (NVTX), so set-up and warm-up are in the report: "+why)
+	}
+	if why := run.Env.Missing[missingOps]; why != "" {
+		notes = append(notes, "no operators: "+why)
+	}
+	if tool, _ := profiler.Of(run.Env.Facts[schema.FactProfile]); run.Env.Missing[tool.Metric] != "" {
+		notes = append(notes, "no "+tool.Metric+": "+run.Env.Missing[tool.Metric])
+	}
+	return notes
 }
 
 // exists reports whether there is a file with content.

@@ -142,12 +142,13 @@ def bench_b():
 	text := "file: b.py\ncwd: " + dir + "\npython: " + path + "\nwarmup: 0\niterations: 4\nenv: {PYTHONPATH: " + dir + "}\nprofile: %s\n"
 	for _, c := range []struct{ tool, fake, iterations, ranges, kernel string }{
 		{"nsys", "ok", "4", "nvtx", "15"},
-		{"nsys", "unmarked", "", "the profiler saw none", "none"},
+		{"nsys", "unmarked", "", "the profiler saw none: nsys 2023.4 sees those of nvtx 0.2.11 and earlier; pip install nvtx==0.2.11", "none"},
 		{"ncu", "kill", "", "nvtx", "none"},
 	} {
 		passes, _ := profilerRun(t, fmt.Sprintf(text, c.tool), c.fake)
 		r := passes[0]
 		ranges := r.Env.Facts["profile.ranges"] + r.Env.Missing["profile.ranges"]
+		valuetest.DeepEqual(t, len(PassNotes(&r)) == 1, c.iterations == "" && c.tool == "nsys", "notes", PassNotes(&r))
 		kernel := "none"
 		if m := r.Metric("kernel_time"); m != nil {
 			kernel = fmt.Sprint(m.Values()[0])
@@ -178,11 +179,13 @@ func TestPassProfile(t *testing.T) {
 // TestPassNotInstalled: one pass of each benchmark says that its profiler is missing. Another session does not repeat it, unless the profiler is
 // there by then.
 func TestPassNotInstalled(t *testing.T) {
+	const whyAbsent = "nsys is not installed: no such program in PATH; install Nsight Systems"
 	s := parse(t, "benchmarks: {a: {command: ['true']}, b: {command: ['true']}}\ngrid: {n: [1, 2]}\nenv: {N: '{n}'}\nwarmup: 0\niterations: 1\nprofile: nsys\n")
 	k := &shelf{}
 	passes := func() (texts []string) {
 		before := len(k.runs)
-		k.bench(t, s, 0, nil)
+		said := k.bench(t, s, 0, nil).Passes
+		valuetest.DeepEqual(t, len(said) > 0 && said[0] == whyAbsent, before == 0, "the session says so", said)
 		for _, r := range k.runs[before:] {
 			if r.Purpose == schema.PurposeProfile {
 				texts = append(texts, fmt.Sprint(r.Benchmark, " ", r.Status, " ", r.ErrorKind, " ", r.Error))
@@ -190,7 +193,7 @@ func TestPassNotInstalled(t *testing.T) {
 		}
 		return texts
 	}
-	const why = " unsupported not_installed nsys is not installed: no such program in PATH; install Nsight Systems"
+	const why = " unsupported not_installed " + whyAbsent
 	t.Setenv("PATH", "/usr/bin:/bin")
 	valuetest.DeepEqual(t, passes(), []string{"a" + why, "b" + why})
 	t.Setenv("PATH", valuetest.Must(filepath.Abs("testdata/profilers"))+":/usr/bin:/bin")
@@ -212,6 +215,7 @@ func TestCachegrind(t *testing.T) {
 	valuetest.DeepEqual(t, len(kept), 1)
 
 	passes, _ = profilerRun(t, text, "unreadable")
+	valuetest.DeepEqual(t, PassNotes(&passes[0]), []string{"no instructions: the report of cachegrind has no total"})
 	valuetest.DeepEqual(t, len(passes[0].Metrics), 0)
 	valuetest.DeepEqual(t, passes[0].Env.Missing["instructions"], "the report of cachegrind has no total")
 }

@@ -138,6 +138,9 @@ type Result struct {
 	// Failure is the id of the first stored run that a user has to look at; empty: there is none.
 	Failure string
 
+	// Passes are notes on what runs under profilers lack, each once: see PassNotes. They begin with the profiler.
+	Passes []string
+
 	measured int    // stored runs that have measured something
 	tried    int    // stored runs, without passes of profilers, that were not skipped
 	Why      string // the first reason why a run measured nothing, preferably of one that failed; empty: there is none
@@ -152,6 +155,18 @@ func (r *Result) count(run *schema.Run) {
 	}
 	if run.Purpose == schema.PurposeMeasure && run.Status != schema.StatusSkipped {
 		r.tried++
+	}
+	notes := PassNotes(run)
+	for i := range notes {
+		notes[i] = run.Env.Facts[schema.FactProfile] + ": " + notes[i]
+	}
+	if run.Purpose == schema.PurposeProfile && run.Status == schema.StatusUnsupported {
+		notes = append(notes, run.Error) // it begins with the profiler
+	}
+	for _, note := range notes {
+		if !slices.Contains(r.Passes, note) {
+			r.Passes = append(r.Passes, note)
+		}
 	}
 	switch {
 	case run.Status == schema.StatusOK && run.Purpose == schema.PurposeMeasure:

@@ -13,7 +13,7 @@ def choose(worker):
     try:
         import nvtx
     except ImportError:
-        worker.missing("profile.ranges", "absent")
+        worker.missing("profile.ranges", "absent: import torch, or pip install nvtx (nvtx==0.2.11 for nsys 2023.4)")
         return lambda name: contextlib.nullcontext()
     worker.fact("profile.ranges", "nvtx")
     return lambda name: nvtx.annotate(name, domain="neurolens")

@@ -20,7 +20,11 @@ const maxDepth = 100
 // it was seen. Of more frames than a figure has marks, those with the most samples are drawn.
 func (m Maker) Flame(run *schema.Run) (*chart.Figure, error) {
 	if !summary.IsStacks(run.Ops) {
-		return nil, refused("run %s has no stacks: ingest reads folded ones, of perf and py-spy", views.ShortRun(run.RunID))
+		why := "ingest reads folded ones, of perf and py-spy"
+		if run.Purpose == schema.PurposeProfile && len(run.Ops) == 0 {
+			why = cmp.Or(views.WhyNothing(run), why)
+		}
+		return nil, refused("run %s has no stacks: %s", views.ShortRun(run.RunID), why)
 	}
 	root := summary.Frames(run.Ops)
 	root.Name = "all"

@@ -37,4 +37,8 @@ func TestFlame(t *testing.T) {
 	if _, err := maker.Flame(&schema.Run{RunID: sessionID(1), Ops: []schema.Op{{Name: "gemm", Type: "kernel"}}}); err == nil || !strings.Contains(err.Error(), "has no stacks") {
 		t.Error(err)
 	}
+	pass := schema.Run{RunID: sessionID(1), Purpose: schema.PurposeProfile, Error: "ncu: No kernels were profiled"}
+	if _, err := maker.Flame(&pass); err == nil || !strings.HasSuffix(err.Error(), " has no stacks: "+pass.Error) {
+		t.Error(err)
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var update = flag.Bool("update", false, "write the golden summaries anew")
@@ -98,6 +99,13 @@ func TestVerdictsOfLongTable(t *testing.T) {
 			t.Errorf("%+v: above %q, below %q", c, v.Above, v.Below)
 		}
 	}
+}
+
+// TestPassesInSummary: what passes of profilers lack stands above the number of points.
+func TestPassesInSummary(t *testing.T) {
+	s := Summary{Sweep: &sweep.Sweep{}, Result: runner.Result{Session: "01M0000000000000000000000A", Passes: []string{"nsys: no operators: a", "ncu: b"}}}
+	below := strings.Join(s.View(make([]query.SessionPoint, 1)).Below, "|")
+	valuetest.Contains(t, below, "nsys: no operators: a|ncu: b||1 point, 0 runs")
 }
 
 // TestProcessorTimes: a processor time that the kernel counts in ticks of 4 ms is 0 in most iterations, and its mean is not.

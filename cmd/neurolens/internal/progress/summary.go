@@ -105,6 +105,12 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	if line := startLine(s.Result.ProcessStart, s.Sweep, points); line != "" {
 		v.Below = append(v.Below, line, "")
 	}
+	for _, note := range s.Result.Passes {
+		v.Below = append(v.Below, term.OneLine(note))
+	}
+	if len(s.Result.Passes) > 0 {
+		v.Below = append(v.Below, "")
+	}
 	v.Below = append(v.Below, term.Count(different, "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
 	if s.Result.Look != nil {
 		v.Below = append(v.Below, verdictsText(s.Result.Look)+s.decidedBy(primary)+s.cut())

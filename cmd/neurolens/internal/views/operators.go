@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -84,18 +86,22 @@ const longestName = 72
 // noOperators says why a run has none, and where they come from.
 func noOperators(run *schema.Run) string {
 	text := "run " + ShortRun(run.RunID) + " has no operators: "
-	switch why := run.Env.Missing["ops"]; {
-	case run.Error != "":
-		return text + term.OneLine(run.Error)
-	case why != "":
-		return text + term.OneLine(why)
-	case run.Purpose == schema.PurposeProfile && run.Source == schema.SourceNeuroLens:
-		return text + "its profiler reports none"
+	if why := WhyNothing(run); why != "" {
+		return text + why
 	}
 	if run.Source == schema.SourceNeuroLens {
 		return text + "bench --profile measures them, in a separate run"
 	}
 	return text + "the imported file (" + term.OneLine(run.Source) + ") contains none; ingest reads those of Nsight Systems, torch.profiler, ONNX Runtime and layers of trtexec"
+}
+
+// WhyNothing returns the reason why a run has no operators and no stacks; empty if nothing says it.
+func WhyNothing(run *schema.Run) string {
+	why := cmp.Or(run.Error, run.Env.Missing["ops"])
+	if why == "" && run.Purpose == schema.PurposeProfile && run.Source == schema.SourceNeuroLens {
+		why = strings.Join(append([]string{"its profiler, " + OrUnknown(run.Env.Facts[schema.FactProfile]) + ", reports none"}, runner.PassNotes(run)...), "; ")
+	}
+	return term.OneLine(why)
 }
 
 // aboutOperators says what TIME and SHARE are of, and how much the profiler slowed the work down.

@@ -39,6 +39,25 @@ func TestAboutOperators(t *testing.T) {
 	}
 }
 
+// TestPassNotes: what a pass lacks, and why, stands in show, and where its operators or stacks would.
+func TestPassNotes(t *testing.T) {
+	t.Parallel()
+	run := schema.Run{
+		RunID: "01JESKVTNA8241VY8C7CQ591QS", Source: schema.SourceNeuroLens, Purpose: schema.PurposeProfile, Status: schema.StatusOK,
+		Env: schema.Env{Facts: map[string]string{"runner.profile": "nsys"}, Missing: map[string]string{"profile.ranges": "absent: install nvtx"}},
+	}
+	const note = "no ranges (NVTX), so set-up and warm-up are in the report: absent: install nvtx"
+	if got := headline(&run); !slices.Contains(got, note) {
+		t.Errorf("%q", got)
+	}
+	valuetest.Equal(t, WhyNothing(&run), "its profiler, nsys, reports none; "+note)
+	run.Env.Missing["ops"] = "no reader"
+	valuetest.Equal(t, WhyNothing(&run), "no reader")
+	run.Error = "nsys: no importer"
+	valuetest.Equal(t, WhyNothing(&run), run.Error)
+	valuetest.Equal(t, WhyNothing(&schema.Run{Source: schema.SourceNeuroLens, Purpose: schema.PurposeMeasure}), "")
+}
+
 // TestOperatorsLongNames: the name of a template does not push its type out of a terminal, nor out of sight where nothing is cut.
 func TestOperatorsLongNames(t *testing.T) {
 	t.Parallel()

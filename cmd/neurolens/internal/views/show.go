@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -138,6 +139,9 @@ func headline(run *schema.Run) []string {
 	lines = append(lines, line)
 	if hint := IgnoreExit(run.ErrorKind, run.Error); hint != "" {
 		lines = append(lines, hint)
+	}
+	for _, note := range runner.PassNotes(run) {
+		lines = append(lines, term.OneLine(note))
 	}
 	for _, w := range run.Warnings {
 		lines = append(lines, WarningOf(run, w))
