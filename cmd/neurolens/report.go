@@ -1,18 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -30,10 +23,11 @@ func newReportCommand(a *app) *cobra.Command {
 		Short: "Write a report about runs as HTML, Markdown or JSON",
 		Long: `Write a report about the matching runs, by default about the last session. It
 begins with what changed, since when, from what to what and how sure, or with
-the best setting of a sweep. Then come each point over sessions (if there are 8
-or more), changes from the baseline, commands to type next, failures with a hint
-each, a table for each suite, memory and energy, findings with the rule that
-found them, and where the runs were measured.
+the best setting of a sweep. Then come each point over sessions (if 8 or more
+measured it, for a report of one session also others), changes from the
+baseline, commands to type next, failures with a hint each, a table for each
+suite, memory and energy, findings with the rule that found them, and where the
+runs were measured.
 
 If you give two filters that no run can match at once, as for compare, they are
 base and head. The report then begins with what changed between them, and
@@ -106,13 +100,7 @@ and field.`,
 				}
 				a.reportNotNumbers(notNumbers)
 				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
-				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs}
-				named := slices.ContainsFunc(r.Comparisons, func(c summary.Comparison) bool { return c.From != summary.FromGuess })
-				if m.Others && r.Selection.Sessions == 1 && !named {
-					if err = a.addPast(cmd.Context(), db, r, &m); err != nil {
-						return err
-					}
-				}
+				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions()}
 				d := m.Document(r)
 				if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 					return err
@@ -132,34 +120,4 @@ and field.`,
 	flags.BoolVar(&f.All, "all", false, "report all runs of the store, not only the last session")
 	f.layouts.define(cmd)
 	return cmd
-}
-
-// addPast tells the maker of a report about the history of its points, unless that would take long beside the report: for many points, and
-// in a large store.
-func (a *app) addPast(ctx context.Context, db *query.DB, r *summary.Report, m *report.Maker) error {
-	const most, large = 50, 20_000
-	if len(r.Points) > most || r.Stored() > large {
-		return nil
-	}
-	ids := term.Texts(r.Points, func(p summary.Point) string { return string(p.PointID) })
-	req := history.Request{Filter: "point_id=" + strings.Join(ids, ","), Outline: true}
-	h, err := history.Read(ctx, db.WithoutWarnings(), req)
-	if _, is := errors.AsType[*history.NoOrderError](err); is {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, s := range h.Series {
-		m.Sessions = max(m.Sessions, s.Sessions)
-	}
-	if m.Sessions < history.MinSessions { // of a history, sessions that continue one another count each
-		apart, err := db.WithoutWarnings().CountSessions(ctx, req.Filter)
-		m.Sessions = min(m.Sessions, apart)
-		return err
-	}
-	w := views.History{Reader: a.display(), H: &h, Req: req}
-	w.Reader.UTC = true
-	m.Past, m.Judge = w.Outcome(), w.Judge()
-	return nil
 }

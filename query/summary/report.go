@@ -34,26 +34,32 @@ type Report struct {
 	Points      []Point       `json:"points" doc:"every point, group by group; points that differ only in their variant are next to each other"`
 
 	stored int // see Stored
+	past   int // see PastSessions
 }
 
 // Stored returns the number of runs in the stores by the names of their files, including removed runs.
 func (r *Report) Stored() int { return r.stored }
 
+// PastSessions returns the number of sessions in the stores with points of the report, if that is about one session and has no trends; 0 if
+// it is unknown.
+func (r *Report) PastSessions() int { return r.past }
+
 // Selection describes the runs of a report.
 type Selection struct {
-	Filter   string   `json:"filter" doc:"filter that selected the runs; empty: all runs"`
-	Base     Text     `json:"base" doc:"if two selections are compared, the filter of the base; otherwise null"`
-	Head     Text     `json:"head" doc:"if two selections are compared, the filter of the head"`
-	By       []string `json:"by" doc:"keys that the groups are made by"`
-	Metrics  []string `json:"metrics" doc:"metrics that were requested; empty: all"`
-	Known    []string `json:"known_metrics" doc:"all metrics that at least one run has"`
-	Absent   []string `json:"absent_metrics" doc:"metrics that were requested but that no run has"`
-	Sessions int      `json:"sessions" doc:"number of sessions; those that continue one another count as one, as in session=last"`
-	History  int      `json:"history_sessions" doc:"number of sessions in trends, where those that continue one another count each; 0 without trends"`
-	Sweeps   []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
-	Unswept  bool     `json:"unswept" doc:"whether some of these sessions have no sweep file"`
-	Since    *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`
-	Until    *Time    `json:"until" doc:"start of the last run"`
+	Filter        string   `json:"filter" doc:"filter that selected the runs; empty: all runs"`
+	Base          Text     `json:"base" doc:"if two selections are compared, the filter of the base; otherwise null"`
+	Head          Text     `json:"head" doc:"if two selections are compared, the filter of the head"`
+	By            []string `json:"by" doc:"keys that the groups are made by"`
+	Metrics       []string `json:"metrics" doc:"metrics that were requested; empty: all"`
+	Known         []string `json:"known_metrics" doc:"all metrics that at least one run has"`
+	Absent        []string `json:"absent_metrics" doc:"metrics that were requested but that no run has"`
+	Sessions      int      `json:"sessions" doc:"number of sessions; those that continue one another count as one, as in session=last"`
+	HistoryFilter string   `json:"history_filter" doc:"filter of the runs in trends: filter or, if that selects one session, one that selects its points in all sessions; empty: all runs"`
+	History       int      `json:"history_sessions" doc:"number of sessions in trends, where those that continue one another count each; 0 without trends"`
+	Sweeps        []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
+	Unswept       bool     `json:"unswept" doc:"whether some of these sessions have no sweep file"`
+	Since         *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`
+	Until         *Time    `json:"until" doc:"start of the last run"`
 
 	Unordered bool `json:"unordered" doc:"whether there are enough sessions for a history but none has a start time, so that they have no order"`
 }

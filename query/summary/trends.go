@@ -6,8 +6,11 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -33,19 +36,21 @@ type Trend struct {
 	Low       *float64      `json:"shift_low" doc:"lower end of its 95 % confidence interval"`
 	High      *float64      `json:"shift_high" doc:"upper end of that interval"`
 	PAdjusted *float64      `json:"p_adjusted" doc:"p-value of the change, adjusted for the number of series"`
-	Since     *Time         `json:"since" doc:"start of the first session of the new level; of a slow change, of its last session"`
+	Since     *Time         `json:"since" doc:"start of the first session of the new level; of a slow change, of its first session"`
 	After     *Time         `json:"after" doc:"the change is after this session, with a confidence of 95 %; of a slow change, its first session"`
 	By        *Time         `json:"by" doc:"and not after this session; of a slow change, its last session"`
 	Places    int           `json:"places" doc:"number of sessions with which the new level may begin; of a slow change, over which it rises or falls; 0: no change"`
 	Ramp      int           `json:"ramp_sessions" doc:"number of sessions over which the level rose or fell slowly; 0: a step"`
 	Base      Text          `json:"base_commit" doc:"commit of the last session before the change; null if unknown"`
 	Head      Text          `json:"head_commit" doc:"commit of the first session after the change; null if unknown"`
-	Session   Text          `json:"session_id" doc:"first session of the new level"`
+	Session   Text          `json:"session_id" doc:"first session of the new level; of a slow change, its first session"`
 	Failed    int           `json:"failed_sessions" doc:"number of sessions after the last value in which all runs of the point failed"`
 	Off       int           `json:"off_sessions" doc:"number of newest sessions that are far off the level, with which a change may begin; 0: none"`
 	OffValue  *float64      `json:"off_value" doc:"value of the newest session, if it is far off the level"`
 	OffShift  *float64      `json:"off_shift" doc:"distance of off_value from the level: off_value / level - 1, or the difference if the series is compared by difference"`
 	OffScale  Text          `json:"off_scale" doc:"what off_shift is: ratio, or difference in the unit"`
+	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off"`
+	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
 	Missing   int           `json:"missing_sessions" doc:"number of further sessions that a verdict on the newest ones needs at least; 0: none is far off"`
 	Differs   []Difference  `json:"differs" doc:"facts, except the commit, that changed together with the level and still differ"`
 }
@@ -53,23 +58,89 @@ type Trend struct {
 // FewSessions is the verdict on a trend that is too short for any change to be found.
 const FewSessions judge.Verdict = "few_sessions"
 
-// trends adds the history of each point, if there are enough sessions for one to have changes. Two selections are compared instead.
+// Limits of the history of the points of one session, which else would take long beside the report: the number of points, and of runs in
+// the stores.
+const (
+	maxPastPoints = 50
+	maxPastRuns   = 20_000
+)
+
+// trends adds the history of each point, if there are enough sessions for one to have changes: the sessions of the report or, if that is
+// about one, all sessions with its points. Sides that are compared have no history.
 func (r *reading) trends(ctx context.Context, db *query.DB) error {
 	r.report.Trends = []Trend{}
-	if r.req.Base != "" || r.report.Selection.Sessions == 1 || r.sessions < history.MinSessions {
+	filters := []string{r.req.Filter}
+	switch one := r.report.Selection.Sessions == 1; {
+	case r.req.Base != "", !one && r.sessions < history.MinSessions:
+		return nil
+	case one:
+		if filters = r.pastFilters(); len(filters) == 0 {
+			return nil
+		}
+	}
+	for _, selection := range filters {
+		h, err := history.Read(ctx, db.WithoutWarnings(), history.Request{Filter: selection, Outline: true})
+		if _, is := errors.AsType[*history.NoOrderError](err); is {
+			r.report.Selection.Unordered = r.report.Selection.Sessions > 1
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.report.Selection.Sessions > 1 || r.own(&h) {
+			return r.addTrends(ctx, db, &h, selection)
+		}
+	}
+	return nil
+}
+
+// pastFilters returns filters of the runs of all sessions with the points of the report, which is about one session. The last one selects
+// no other points; those before it are shorter, and are used if they do not either. There is none if a baseline was requested, if the
+// session has two sides, if there are no other runs, and if the history would take long.
+func (r *reading) pastFilters() []string {
+	s := &r.report
+	if r.req.Axis != "" || onSide(s.Points, baseSide) || len(s.Points) > maxPastPoints || s.stored > maxPastRuns || s.stored <= s.Counts.Runs {
 		return nil
 	}
-	h, err := history.Read(ctx, db.WithoutWarnings(), history.Request{Filter: r.req.Filter, Outline: true})
-	if _, is := errors.AsType[*history.NoOrderError](err); is {
-		r.report.Selection.Unordered = true
-		return nil
+	var points, machines []string
+	for i := range s.Points {
+		p := &s.Points[i]
+		points = append(points, string(p.PointID))
+		machines = append(machines, filter.QuoteWord(string(p.Machine)))
 	}
-	if err != nil {
+	all := []string{"", "point_id=" + strings.Join(merged(nil, points), ",")}
+	if machines = merged(nil, machines); len(machines) > 0 && machines[0] != filter.QuoteWord("") {
+		all[1] += " machine=" + strings.Join(machines, ",")
+	}
+	if len(s.Groups) == 1 && slices.Equal(r.req.By, []string{suite}) && s.Groups[0].Name != "" {
+		all = slices.Insert(all, 1, suite+"="+filter.QuoteWord(string(s.Groups[0].Name)))
+	}
+	return all
+}
+
+// own reports whether a history has series, and all of them are of points of the report.
+func (r *reading) own(h *history.History) bool {
+	points := map[[2]string]bool{}
+	for i := range r.report.Points {
+		points[[2]string{string(r.report.Points[i].PointID), string(r.report.Points[i].Machine)}] = true
+	}
+	return len(h.Series) > 0 && !slices.ContainsFunc(h.Series, func(s history.Series) bool {
+		row := &h.Rows[s.First]
+		return !points[[2]string{row.PointID, row.Machine}]
+	})
+}
+
+// addTrends adds the series of a history. For a report of one session with too few others it only counts them.
+func (r *reading) addTrends(ctx context.Context, db *query.DB, h *history.History, selection string) error {
+	s := &r.report.Selection
+	if s.Sessions == 1 && !slices.ContainsFunc(h.Series, func(s history.Series) bool { return s.Sessions >= history.MinSessions }) {
+		var err error
+		r.report.past, err = db.WithoutWarnings().CountSessions(ctx, selection)
 		return err
 	}
-	r.report.Selection.History = h.Sessions
+	s.History, s.HistoryFilter = h.Sessions, strings.TrimSpace(selection)
 	for i := range h.Series {
-		r.report.Trends = append(r.report.Trends, trendOf(&h, &h.Series[i]))
+		r.report.Trends = append(r.report.Trends, trendOf(h, &h.Series[i]))
 	}
 	slices.SortStableFunc(r.report.Trends, func(a, b Trend) int { return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.size(), a.size())) })
 	return nil
@@ -111,6 +182,7 @@ func trendOf(h *history.History, s *history.Series) Trend {
 		Verdict: judge.Unchanged, Level: known(stat.Median(slices.Clone(s.Locations))), Differs: []Difference{},
 	}
 	if d := s.Departure; d != nil {
+		t.OffBase, t.OffHead = Text(d.Before), Text(d.Row.SessionID)
 		t.Off, t.OffValue, t.OffShift, t.OffScale, t.Missing = d.Sessions, known(d.Row.Location), computed(d.Row.Shift), Text(d.Row.Scale), d.Missing
 	}
 	if len(s.Changes) == 0 {
@@ -126,20 +198,23 @@ func trendOf(h *history.History, s *history.Series) Trend {
 	if k := row.Clocks; k != nil {
 		t.Reason, t.OldClock, t.NewClock = Text(row.Reason), known(k.Base), known(k.Head)
 	}
-	if row.StartedAt != nil {
-		t.Since = &Time{*row.StartedAt}
+	t.Since, t.After, t.By, t.Session = timeIn(row.StartedAt), timeIn(c.After), timeIn(c.By), Text(row.SessionID)
+	if t.Ramp > 0 {
+		t.Since, t.Session = t.After, Text(row.AfterSession)
 	}
-	if c.After != nil {
-		t.After = &Time{*c.After}
-	}
-	if c.By != nil {
-		t.By = &Time{*c.By}
-	}
-	t.Places, t.Base, t.Head, t.Session = c.Places, Text(c.Base), Text(c.Head), Text(row.SessionID)
+	t.Places, t.Base, t.Head = c.Places, Text(c.Base), Text(c.Head)
 	for _, d := range c.Differs {
 		t.Differs = append(t.Differs, Difference{d.Kind, d.Name, merged(nil, d.Base), merged(nil, d.Head)})
 	}
 	return t
+}
+
+// timeIn converts a time that may be nil.
+func timeIn(at *time.Time) *Time {
+	if at == nil {
+		return nil
+	}
+	return &Time{*at}
 }
 
 // computed rounds a number that may be nil.

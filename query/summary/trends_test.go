@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,6 +154,57 @@ func checkTrend(t *testing.T, trend *summary.Trend, h *history.History, s histor
 	}
 }
 
+// TestTrendsOfOneSession: a report of one session has the history of its points over all sessions, with the numbers of history for the
+// filter that it names.
+func TestTrendsOfOneSession(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for k := range 16 {
+		level := 1000 + float64(k%3)
+		if k >= 8 {
+			level *= 1.3
+		}
+		runs = append(runs, querytest.RunsOf(&n, k+1, variant("one", "step", ""), level, level)...)
+		runs = append(runs, querytest.RunsOf(&n, k+1, variant("one", "flat", ""), 500+float64(k%2))...)
+	}
+	others := querytest.RunsOf(&n, 1, variant("two", "other", ""), 7)
+	for name, want := range map[string]string{"alone": "", "of a suite": "suite=one", "of a part of a suite": "point_id="} {
+		all := runs
+		switch name {
+		case "of a suite":
+			all = slices.Concat(runs, others)
+		case "of a part of a suite":
+			all = slices.Concat(runs, querytest.RunsOf(&n, 1, variant("one", "gone", ""), 7))
+		}
+		db := querytest.Open(t, querytest.NewStore(t, all...))
+		r := read(t, db, summary.Request{Filter: "session=last"})
+		if r.Selection.Sessions != 1 || r.Counts.Runs != 3 || len(r.Trends) != 2 || r.Trends[0].Benchmark != "step" || r.Trends[0].Verdict != judge.Regressed ||
+			!strings.HasPrefix(r.Selection.HistoryFilter, want) || want == "" && r.Selection.HistoryFilter != "" || r.Selection.History != 16 {
+			t.Fatalf("%s: selection %+v, trends %+v", name, r.Selection, r.Trends)
+		}
+		h := valuetest.Must(history.Read(t.Context(), db, history.Request{Filter: r.Selection.HistoryFilter}))
+		if len(h.Series) != 2 || h.Sessions != 16 {
+			t.Fatalf("%s: history %s has %d series, %d sessions", name, r.Selection.HistoryFilter, len(h.Series), h.Sessions)
+		}
+		for i := range r.Trends {
+			at := slices.IndexFunc(h.Series, func(s history.Series) bool { return h.Rows[s.First].PointID == string(r.Trends[i].PointID) })
+			checkTrend(t, &r.Trends[i], &h, h.Series[at])
+		}
+		if got := rules(r); !strings.Contains(got, summary.RuleLevelRegressed+" 1/2") {
+			t.Errorf("%s: findings %s", name, got)
+		}
+		if r = read(t, db, summary.Request{Filter: "session=last", Axis: "benchmark", Reference: "step"}); len(r.Trends) != 0 {
+			t.Errorf("%s: with a baseline there are %d trends", name, len(r.Trends))
+		}
+	}
+	few := runs[:9]
+	db := querytest.Open(t, querytest.NewStore(t, few...))
+	if r := read(t, db, summary.Request{Filter: "session=last"}); len(r.Trends) != 0 || r.PastSessions() != 3 {
+		t.Errorf("of 3 sessions there are %d trends and %d sessions", len(r.Trends), r.PastSessions())
+	}
+}
+
 // TestTrendsWithoutOrder: sessions without a start time have no history, and the report knows it.
 func TestTrendsWithoutOrder(t *testing.T) {
 	r := read(t, nightly(t, false), summary.Request{})
@@ -185,6 +237,7 @@ func TestTrendsOff(t *testing.T) {
 		if trend.Benchmark != name || d.Row.Benchmark != string(name) || trend.Off != d.Sessions || trend.Missing != d.Missing || string(trend.OffScale) != string(d.Row.Scale) {
 			t.Errorf("%+v is not %+v", trend, d)
 		}
+		valuetest.Equal(t, string(trend.OffBase+" "+trend.OffHead), d.Before+" "+d.Row.SessionID)
 		near(t, "shift", trend.OffShift, *d.Row.Shift)
 		near(t, "value", trend.OffValue, d.Row.Location)
 		near(t, "level", trend.Level, d.Level)

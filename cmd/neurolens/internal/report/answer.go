@@ -33,6 +33,9 @@ const (
 	maxBetter = 2
 )
 
+// maxCommand is how many bytes a command in the first paragraph has at most.
+const maxCommand = 200
+
 // answers returns the first paragraph of a report, the most important sentence first.
 func (m Maker) answers(d *Document) []Answer {
 	names := namerOf(d.Points)
@@ -59,21 +62,39 @@ func (m Maker) answers(d *Document) []Answer {
 			all = append(all, m.bestAnswers(d, c, names)...)
 		}
 	}
-	all = append(all, series...)
-	if len(all) == 0 {
-		switch all = m.oneOfSessions(d); {
-		case len(guesses) > 0 && m.Past != "":
-			all = append(all, guesses...)
-		case len(guesses) > 0:
-			all = append(guesses, all...)
-		case len(all) == 0 || d.Counts.Points > 1:
+	all = slices.Concat(all, series, guesses)
+	if len(d.Trends) == 0 && (len(all) == 0 || len(guesses) > 0) {
+		all = append(all, m.oneOfSessions(d)...)
+		if len(guesses) == 0 && (len(all) == 0 || d.Counts.Points > 1) {
 			all = append(all, m.nothingCompared(d))
 		}
 	}
-	if len(d.Trends) == 0 {
+	if !d.pooled() {
 		all = append(all, failedAnswers(d)...)
 	}
 	return all
+}
+
+// pooled reports whether values are over many sessions, between which levels may have changed.
+func (d *Document) pooled() bool { return len(d.Trends) > 0 && d.Selection.Sessions > 1 }
+
+// past returns the arguments of history for all trends.
+func (d *Document) past() []string {
+	if d.Selection.HistoryFilter == "" {
+		return nil
+	}
+	return []string{term.ShellWord(d.Selection.HistoryFilter)}
+}
+
+// pastOf returns the arguments of history for one trend.
+func (d *Document) pastOf(t *summary.Trend, names namer) []string {
+	switch {
+	case d.pooled():
+		return d.words(names.filter(t.PointID))
+	case t.Machine == "":
+		return []string{term.ShellWord(byID([]summary.Text{t.PointID}))}
+	}
+	return []string{term.ShellWord(byID([]summary.Text{t.PointID})), term.ShellWord("machine=" + filterWord(string(t.Machine)))}
 }
 
 // failedAnswers returns how many runs failed, and the most frequent error; nothing if none did.
@@ -127,7 +148,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	for i := range d.Trends {
 		t := &d.Trends[i]
 		counts[t.Verdict]++
-		command := m.command("history", d.words(names.filter(t.PointID))...)
+		command := m.command("history", d.pastOf(t, names)...)
 		switch n := counts[t.Verdict]; {
 		case t.Verdict == judge.Regressed && n <= maxWorse, (t.Verdict == judge.Improved || t.Verdict == judge.Changed) && n <= maxBetter:
 			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
@@ -135,7 +156,11 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		}
 		if t.Off > 0 {
 			if off++; off <= maxWorse {
-				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), command})
+				judged := command
+				if t.OffBase != t.OffHead {
+					judged = m.command("compare", "--gate", "session="+views.ShortRun(string(t.OffBase)), "session="+views.ShortRun(string(t.OffHead)))
+				}
+				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), judged})
 			}
 		}
 		if t.Failed == 0 {
@@ -169,7 +194,11 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	if counts[judge.Regressed]+counts[judge.Improved]+counts[judge.Changed] > 0 {
 		text += " Of the series called changed, at most 5 % are expected to be false."
 	}
-	return all, append(series, Answer{Text: text, Command: m.command("history", d.words("")...)})
+	command := m.command("history", d.past()...)
+	if len(command) > maxCommand { // ids of many points
+		command = ""
+	}
+	return all, append(series, Answer{Text: text, Command: command})
 }
 
 // offText says how far the newest sessions of a series are off its level.
@@ -185,16 +214,23 @@ func offText(t *summary.Trend, names namer) string {
 // sinceText says when a level changed, and with which commits.
 func sinceText(t *summary.Trend) string {
 	text := "since " + day(t.Since)
-	switch after, by := day(t.After), day(t.By); {
-	case t.Ramp > 0:
-		text = fmt.Sprintf("slowly from %s to %s", after, by)
-	case t.Places > 1 && after != by:
-		text = fmt.Sprintf("since a session between %s and %s", after, by)
+	if t.Ramp > 0 {
+		text += fmt.Sprintf(", slowly until %s", day(t.By))
+	} else if between := placesText(t); between != "" {
+		text += fmt.Sprintf(" (95 %% confidence: %s)", between)
 	}
 	if commits := commitsText(t); commits != "" {
 		text += ", commit " + commits
 	}
 	return text
+}
+
+// placesText returns the days that enclose a step, with a confidence of 95 %; empty if it can only be one day, and for a slow change.
+func placesText(t *summary.Trend) string {
+	if after, by := day(t.After), day(t.By); t.Ramp == 0 && t.Places > 1 && after != by {
+		return after + ".." + by
+	}
+	return ""
 }
 
 // commitsText returns the commits that enclose a change; empty if they are unknown.
@@ -604,12 +640,10 @@ func (m Maker) oneOfSessions(d *Document) []Answer {
 	switch {
 	case d.Selection.Sessions != 1 || !m.Others:
 		return nil
-	case m.Past != "":
-		return []Answer{{Text: fmt.Sprintf("Over the %s sessions with these points: %s.", term.Thousands(m.Sessions), m.Past), Command: cmp.Or(m.Judge, m.command("report", "--all"))}}
-	case m.Sessions > 1:
-		text := fmt.Sprintf("%s%s have these points.", alone, term.Thousands(m.Sessions))
+	case m.Past > 1:
+		text := fmt.Sprintf("%s%s have these points.", alone, term.Thousands(m.Past))
 		return []Answer{{Text: text, Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
-	case m.Sessions == 0:
+	case m.Past == 0:
 		return []Answer{{Text: alone + "report --all looks at all of the store, as history does.", Command: m.command("report", "--all")}}
 	}
 	return nil

@@ -87,12 +87,12 @@ func TestSince(t *testing.T) {
 	step := r.Trends[0]
 	uncertain, slow, unknown := step, step, step
 	uncertain.Places, uncertain.After = 3, on(5)
-	slow.Ramp, slow.After, slow.By = 16, on(1), on(20)
+	slow.Ramp, slow.Since, slow.After, slow.By = 16, on(1), on(1), on(20)
 	unknown.Base, unknown.Head = "", ""
 	for want, trend := range map[string]*summary.Trend{
-		"since 2026-11-08, commit aaaaaaa..bbbbbbb":                                  &step,
-		"since a session between 2026-11-05 and 2026-11-08, commit aaaaaaa..bbbbbbb": &uncertain,
-		"slowly from 2026-11-01 to 2026-11-20, commit aaaaaaa..bbbbbbb":              &slow,
+		"since 2026-11-08, commit aaaaaaa..bbbbbbb":                                           &step,
+		"since 2026-11-08 (95 % confidence: 2026-11-05..2026-11-08), commit aaaaaaa..bbbbbbb": &uncertain,
+		"since 2026-11-01, slowly until 2026-11-20, commit aaaaaaa..bbbbbbb":                  &slow,
 		"since 2026-11-08": &unknown,
 	} {
 		if got := sinceText(trend); got != want {
@@ -203,7 +203,7 @@ func TestAnswerOfGuess(t *testing.T) {
 	r := many(8)
 	r.Comparisons[0].From, r.Comparisons[0].Equal, r.Selection.Sessions = summary.FromGuess, 2, 1
 	m := maker()
-	m.Others, m.Sessions = true, 3
+	m.Others, m.Past = true, 3
 	got := m.Document(r).Answer
 	if len(got) != 4 || !strings.HasPrefix(got[0].Text, "No precision is best") || got[2].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
 		got[2].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[3].Text, "Not compared with other sessions: 3 ") {
@@ -227,8 +227,9 @@ func TestAnswerOfGuess(t *testing.T) {
 	if !strings.Contains(md.String(), "is a guess. Another axis: `neurolens ls --pivot model session=last ") {
 		t.Error(md.String())
 	}
-	m.Past = "1 of 2 series regressed"
-	if got := m.Document(r).Answer; !strings.HasPrefix(got[0].Text, "Over the 3 sessions with these points: 1 of 2 ") {
+	past := trended()
+	r.Trends, r.Selection.History = past.Trends, 40
+	if got := m.Document(r).Answer; len(got) != 6 || got[0].Verdict != "regressed" || !strings.HasPrefix(got[3].Text, "4 series over 40 sessions: ") || !strings.HasPrefix(got[4].Text, "No precision is best") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -283,20 +284,39 @@ func TestOneOfSessions(t *testing.T) {
 		3: {"Not compared with other sessions: 3 have these points.", "neurolens compare session=last~1 session=last"},
 		1: {"Nothing is compared here: one point in one session.", "neurolens ls"},
 	} {
-		got := Maker{Others: true, Sessions: sessions}.Document(r).Answer
+		got := Maker{Others: true, Past: sessions}.Document(r).Answer
 		if len(got) != 1 || got[0].Text != want[0] || !strings.HasPrefix(got[0].Command, want[1]) {
 			t.Errorf("%d: %+v", sessions, got)
 		}
 	}
 }
 
-// TestPast: what the history of the points found stands first, before the settings.
+// TestPast: what the sessions with the points of one session changed stands first, with commands about all of them, and nothing is called
+// best for the lack of a baseline.
 func TestPast(t *testing.T) {
-	r := many(2)
-	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 2
-	got := Maker{Others: true, Sessions: 40, Past: "1 of 2 series regressed"}.Document(r).Answer
-	if len(got) != 2 || got[0].Text != "Over the 40 sessions with these points: 1 of 2 series regressed." || !strings.HasPrefix(got[1].Text, "No setting is called best") {
-		t.Errorf("%+v", got)
+	r := trended()
+	r.Selection.Sessions, r.Selection.HistoryFilter = 1, "suite=nightly"
+	r.Trends[0].Machine = "lab3"
+	r.Trends[2].OffBase, r.Trends[2].OffHead = "01M79DJ0W0000000000000000D", "01M79DJ0W0000000000000000E"
+	d := Maker{Others: true}.Document(r)
+	want := []string{"neurolens history 'point_id~^" + string(r.Trends[0].PointID[:min(12, len(r.Trends[0].PointID))]) + "' machine=lab3", "", "neurolens compare --gate session=0000000D session=0000000E", "neurolens history suite=nightly"}
+	if len(d.Answer) != 4 || d.Answer[0].Verdict != "regressed" || !strings.HasPrefix(d.Answer[0].Text, "Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: ") {
+		t.Fatalf("%+v", d.Answer)
+	}
+	for i, command := range want {
+		if d.Answer[i].Command != command && command != "" {
+			t.Errorf("command %d is %s, want %s", i, d.Answer[i].Command, command)
+		}
+	}
+	r.Selection.HistoryFilter = "point_id=" + strings.Repeat("0123456789abcdef,", 40)
+	if got := (Maker{Others: true}).Document(r).Answer[3]; got.Command != "" {
+		t.Errorf("a first paragraph has the command %s", got.Command)
+	}
+	for i := range r.Points {
+		r.Points[i].OKRuns = 1
+	}
+	if text := (Maker{}).Document(r).worth(); text != "no point has 3 ok runs: the numbers of this session alone are estimates" {
+		t.Error(text)
 	}
 }
 

@@ -37,7 +37,7 @@ type Document struct {
 	Counts          summary.Counts        `json:"counts" doc:"how many runs and points there are"`
 	Environment     []summary.Fact        `json:"environment" doc:"where the runs were measured, with the number of runs for each value"`
 	Groups          []summary.Group       `json:"groups" doc:"parts of the report: the suites, or the groups of --by"`
-	Trends          []summary.Trend       `json:"trends" doc:"each point over sessions, what got worse first; empty for fewer than 8 sessions, and for two selections"`
+	Trends          []summary.Trend       `json:"trends" doc:"each point over sessions, what got worse first. Of a report of one session: over all sessions with its points, unless there are more than 50 points, or more than 20,000 runs in the store. Empty for fewer than 8 sessions, for two selections or sides, and if a baseline was requested for one session"`
 	Comparisons     []summary.Comparison  `json:"comparisons" doc:"each value of an axis against its baseline"`
 	Leaderboards    []summary.Leaderboard `json:"leaderboards" doc:"the best points, machine by machine and metric by metric"`
 	Resources       []summary.Resource    `json:"resources" doc:"memory, energy and power"`
@@ -72,10 +72,8 @@ type Maker struct {
 	Reader views.Display
 	By     string // the program and its version
 
-	Others   bool   // the stores have other runs
-	Sessions int    // sessions of the store with points of the report; 0: unknown
-	Past     string // what the history of these points found; empty: unknown
-	Judge    string // command that judges newest sessions that are far off their level; empty: none is
+	Others bool // the stores have other runs
+	Past   int  // sessions of the store with points of the report, as summary.Report.PastSessions
 }
 
 // Document adds the words to a report.

@@ -179,7 +179,7 @@ var advices = []advice{
 		return m.command("ls", d.words(failed)...)
 	}},
 	{summary.RuleLevelRegressed, "each series over its sessions, worst first", func(m Maker, d *Document) string {
-		return m.command("history", d.words("")...)
+		return m.command("history", d.past()...)
 	}},
 	{summary.RuleRegressed, "each point against the baseline, worst first", comparing},
 	{summary.RuleSlower, "each point against the baseline, worst first", comparing},

@@ -422,7 +422,11 @@ func (s *htmlWriter) trends(charts []*Chart) {
 		return
 	}
 	t := trendsTable(s.d, s.names, maxTrends)
-	t.Command = s.command("history", s.d.words("point_id~^KEY")...)
+	row := s.d.words("point_id~^KEY")
+	if !s.d.pooled() {
+		row = []string{term.ShellWord("point_id~^KEY")}
+	}
+	t.Command = s.command("history", row...)
 	t.dropEmpty()
 	s.add(Section{ID: t.ID, Title: t.Title, Figures: charts, Tables: []*Table{t}})
 }
@@ -524,7 +528,7 @@ func (s *htmlWriter) results() {
 	}
 	t := pointsTable(s.d.Points, axes, s.values(), s.sameRuns() == "", s.against)
 	t.ID, t.Title, t.Command = "points", "All points", s.ofPoint()
-	if text := s.d.pooled(); text != "" {
+	if text := s.d.pooledText(); text != "" {
 		t.Text = append(t.Text, text)
 	}
 	if text := s.sameRuns(); text != "" && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -163,6 +164,8 @@ func (d *Document) worth() string {
 		return "the files have only means, no samples and no medians: all numbers are estimates, without a verdict"
 	case c.MeanOnly > 0:
 		return fmt.Sprintf("the files have only means of %s: these numbers are estimates, without a verdict", term.Count(c.MeanOnly, "ok run"))
+	case d.few() && len(d.Trends) > 0:
+		return "no point has 3 ok runs: the numbers of this session alone are estimates"
 	case d.few():
 		return "no point has 3 ok runs: all numbers are estimates, without a verdict"
 	}
@@ -336,7 +339,7 @@ func (p markdownWriter) leaders() {
 // comparable tells whether a leaderboard is for people: not if there are verdicts on changes, if its points are of different benchmarks, or
 // if values are over many sessions.
 func (d *Document) comparable(b *summary.Leaderboard) bool {
-	return b.Ranked > 1 && len(d.Trends) == 0 && len(d.Comparisons) == 0 && !slices.ContainsFunc(b.Best, func(l summary.Leader) bool { return l.Benchmark != b.Best[0].Benchmark })
+	return b.Ranked > 1 && !d.pooled() && len(d.Comparisons) == 0 && !slices.ContainsFunc(b.Best, func(l summary.Leader) bool { return l.Benchmark != b.Best[0].Benchmark })
 }
 
 // trendsTable has each point over sessions, what got worse first.
@@ -352,6 +355,7 @@ func trendsTable(d *Document, names namer, most int) *Table {
 		{Header: "change", Unit: "ratio", Right: true, Stored: true},
 		{Header: "95 %", Right: true},
 		{Header: "since"},
+		{Header: "since (95 %)"},
 		{Header: "commits"},
 	}}
 	for i := range shown {
@@ -379,6 +383,21 @@ func metricText(metric string, better summary.Text) string {
 	return fmt.Sprintf("%s, %s is better.", capital(metric), better)
 }
 
+// trendVerdict returns the verdict of a trend in words, as history has them.
+func trendVerdict(r *summary.Trend) string {
+	switch {
+	case r.Verdict == judge.Unchanged:
+		return "no change found"
+	case r.Ramp > 0 && r.Verdict == judge.Inconclusive:
+		return string(r.Verdict) + ", slow change"
+	case r.Ramp > 0 && r.Shift != nil && *r.Shift < 0:
+		return string(r.Verdict) + ", falling"
+	case r.Ramp > 0:
+		return string(r.Verdict) + ", rising"
+	}
+	return strings.ReplaceAll(string(r.Verdict), "_", " ")
+}
+
 // trendRow returns the row of a trend.
 func trendRow(r *summary.Trend, names namer) Row {
 	since, interval, change := term.Unknown, term.Unknown, Cell{Text: trendChange(r)}
@@ -389,10 +408,7 @@ func trendRow(r *summary.Trend, names namer) Row {
 		since = day(r.Since)
 		change.Stored = strconv.FormatFloat(*r.Shift, 'g', ratioDigits, 64)
 	}
-	if after, by := day(r.After), day(r.By); r.Places > 1 && after != by {
-		since = after + ".." + by
-	}
-	verdict := Cell{Text: strings.ReplaceAll(string(r.Verdict), "_", " "), Tone: toneOf(string(r.Verdict))}
+	verdict := Cell{Text: trendVerdict(r), Tone: toneOf(string(r.Verdict))}
 	if r.OldClock != nil && r.NewClock != nil {
 		verdict.Text = string(r.Reason) + " (" + views.ClocksText(&query.Clocks{Base: *r.OldClock, Head: *r.NewClock}) + ")"
 	}
@@ -408,6 +424,7 @@ func trendRow(r *summary.Trend, names namer) Row {
 		change,
 		{Text: interval},
 		{Text: since},
+		{Text: cmp.Or(placesText(r), term.Unknown)},
 		{Text: cmp.Or(commitsText(r), term.Unknown)},
 	}}
 }

@@ -57,7 +57,7 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 	}
 	a := &pictureMaker{db: db.WithoutWarnings(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader, Baselines: baselinesOf(p.Report)}}
 	pictures := Pictures{History: a.history(ctx)}
-	if len(p.Report.Trends) == 0 { // else values are medians over sessions between which levels may have changed
+	if !p.Document.pooled() { // else values are medians over sessions between which levels may have changed
 		pictures.Points, pictures.Axes, pictures.Best = a.samples(ctx), a.axes(), a.best()
 	}
 	pictures.Outputs = a.outputs(ctx)
@@ -359,7 +359,7 @@ func (a *pictureMaker) history(ctx context.Context) []*Chart {
 	if a.err != nil || len(a.report.Trends) == 0 {
 		return nil
 	}
-	req := history.Request{Filter: a.report.Selection.Filter}
+	req := history.Request{Filter: a.report.Selection.HistoryFilter}
 	f, _, err := a.maker.History(ctx, a.db, req)
 	if err == nil {
 		var drawing bytes.Buffer

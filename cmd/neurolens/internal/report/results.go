@@ -33,7 +33,7 @@ var beside = []string{
 // results are a table for each group.
 func (p markdownWriter) results() {
 	p.title(2, "Results")
-	if text := p.d.pooled(); text != "" {
+	if text := p.d.pooledText(); text != "" {
 		p.line("%s", text)
 	}
 	at := 0
@@ -51,9 +51,9 @@ func (p markdownWriter) results() {
 	}
 }
 
-// pooled says what values over many sessions are.
-func (d *Document) pooled() string {
-	if len(d.Trends) == 0 {
+// pooledText says what values over many sessions are; empty if they are of one session.
+func (d *Document) pooledText() string {
+	if !d.pooled() {
 		return ""
 	}
 	return fmt.Sprintf("Medians over all %s. The levels of today are in the table of changes over sessions.", term.Count(d.Selection.Sessions, "session"))

@@ -62,7 +62,7 @@ func sample() *summary.Report {
 	since := summary.Time{Time: time.Date(2026, 11, 21, 6, 45, 12, 0, time.UTC)}
 	return &summary.Report{
 		Selection: summary.Selection{
-			Filter: "suite=one or suite=two", By: []string{"suite"}, Known: []string{"latency", "cpu_user", "peak_memory"}, Sessions: 2, History: 2,
+			Filter: "suite=one or suite=two", By: []string{"suite"}, Known: []string{"latency", "cpu_user", "peak_memory"}, Sessions: 2, History: 2, HistoryFilter: "suite=one or suite=two",
 			Sweeps: []string{"my sweep.yaml"}, Since: &since, Until: &since,
 		},
 		Counts: summary.Counts{

@@ -481,12 +481,6 @@ func (w History) ordered() []history.Series {
 	return series
 }
 
-// Outcome returns in one sentence what a history found: see outcomeOfAll. It is empty if no series has enough sessions.
-func (w History) Outcome() string {
-	lines := slices.DeleteFunc(w.outcomeOfAll(w.ordered(), nil), func(line string) bool { return line == "" })
-	return strings.Join(lines, "; ")
-}
-
 // several returns a line for each series, in their order.
 func (w History) several() term.View {
 	series, last := w.ordered(), w.last
