@@ -29,10 +29,17 @@ type Merged struct {
 	Pruned    int // artifacts of the other store that were pruned here since, and are not copied
 }
 
+// Add adds the counts of another merge.
+func (m *Merged) Add(o Merged) {
+	m.Added, m.Healed, m.Skipped, m.Differing = m.Added+o.Added, m.Healed+o.Healed, m.Skipped+o.Skipped, m.Differing+o.Differing
+	m.Refused, m.Events, m.Artifacts, m.Pruned = m.Refused+o.Refused, m.Events+o.Events, m.Artifacts+o.Artifacts, m.Pruned+o.Pruned
+}
+
 // Merging are the options of Merge.
 type Merging struct {
-	RestorePruned bool          // copy artifacts that were pruned here too
-	Refused       func(LeftOut) // called for each file or run that cannot be taken
+	RestorePruned bool                  // copy artifacts that were pruned here too
+	Only          func(run string) bool // the sealed runs to copy; nil: all
+	Refused       func(LeftOut)         // called for each file or run that cannot be taken
 }
 
 // mergeFiles is how many sealed files are compared at the same time.
@@ -78,7 +85,7 @@ func (s *Store) Merge(ctx context.Context, from string, o Merging) (Merged, erro
 		return fail(Merged{}, err)
 	}
 	defer unlock()
-	m := &merging{from: source, into: s.files, version: s.sealer.Version, refused: o.Refused, restore: o.RestorePruned, list: listWhole}
+	m := &merging{from: source, into: s.files, version: s.sealer.Version, only: o.Only, refused: o.Refused, restore: o.RestorePruned, list: listWhole}
 	if err := m.merge(ctx); err != nil {
 		return fail(m.done, err)
 	}
@@ -90,6 +97,7 @@ type merging struct {
 	from     fs.FS
 	into     disk.Files
 	version  string
+	only     func(run string) bool
 	refused  func(LeftOut)
 	restore  bool // artifacts that were pruned
 	list     func(from fs.FS) (*schema.Listing, error)
@@ -417,6 +425,9 @@ func (m *merging) choose(sources []*source) error {
 	for _, s := range sources {
 		s.wanted = map[string]bool{}
 		for _, run := range s.runs {
+			if m.only != nil && !m.only(run.String()) {
+				continue
+			}
 			if m.isNew(s.file.Path(schema.RunsDir), met{run, s.says[run], s.files[run]}, known) {
 				s.wanted[run.String()] = true
 			}

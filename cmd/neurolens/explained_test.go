@@ -41,6 +41,7 @@ func TestExitCodesPage(t *testing.T) {
 var foreignVariables = map[string]string{
 	"NO_COLOR": "", "FORCE_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "", "TERM": "", "PAGER": "", "COLUMNS": "", "LC_ALL": "", "LC_CTYPE": "", "LANG": "",
 	"VIRTUAL_ENV": "", "CONDA_PREFIX": "", "TZ": "time.Local", "TMPDIR": "os.TempDir()", "XDG_CACHE_HOME": "os.UserCacheDir()",
+	"AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
 }
 
 // TestVariablesPage: the page names every variable of the environment that the program asks for, and no other. Those of the script for

@@ -44,6 +44,7 @@ var homes = []struct {
 	{"github.com/apache/arrow-go", []string{"query"}},
 	{"github.com/parquet-go", []string{"schema/table"}},
 	{"github.com/NVIDIA/go-nvml", []string{"runner/probe"}},
+	{"github.com/minio", []string{"ingest/bucket"}},
 	{"github.com/spf13", []string{"cmd"}},
 	{"gonum.org/v1/plot", []string{"cmd/neurolens/internal/chart"}},
 }

@@ -92,7 +92,7 @@ format and its last writer. Several stores (--store) are described one by one.`,
 				}), failed)
 			}),
 		},
-		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreUnquarantineCommand(a), newStorePruneCommand(a),
+		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStorePushCommand(a), newStorePullCommand(a), newStoreSyncCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreUnquarantineCommand(a), newStorePruneCommand(a),
 		newStoreViewsCommand(a),
 	)
 	return cmd

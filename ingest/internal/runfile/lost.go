@@ -16,6 +16,11 @@ func ReadLost(f fs.FS) Lost {
 	return schema.Annotate(eventsOf(f, schema.EventLost, schema.EventFound)).Lost
 }
 
+// ReadRemoved returns the runs that events remove, by id.
+func ReadRemoved(f fs.FS) map[string]bool {
+	return schema.Annotate(eventsOf(f, schema.EventRemove, schema.EventRestore)).Removed
+}
+
 // ReadPruned returns the times at which artifacts were pruned, by their hashes.
 func ReadPruned(f fs.FS) map[string]time.Time {
 	return schema.PrunedArtifacts(eventsOf(f, schema.EventPrune))

@@ -294,7 +294,7 @@ var values = map[string]offer{
 
 	// which runs
 	"--backend": one(column("backend")), "--model": one(column("model")), "--gpu": one(column("gpu_name")), "ls --precision": one(column("precision")),
-	"--since": completionWords("24h", "7d", "2w"), "--day": nothing, "--like": one(runs), "report --against": filters,
+	"--since": completionWords("24h", "7d", "2w"), "--day": nothing, "--like": one(runs), "report --against": filters, "--filter": filters,
 
 	// what is shown
 	"--columns": list(allColumns), "--sort": list(orders), "--by": list(groups), "--pivot": one(groups), "--metric": list(metrics), "explain --metric": one(metrics),
@@ -319,9 +319,14 @@ var values = map[string]offer{
 	"--remove": one(tagNames), "--older": completionWords("30d", "90d", "52w"),
 }
 
+// buckets are how the URL of one begins.
+func buckets(request) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"s3://"}, open
+}
+
 // arguments are what commands take. Those that are not here take none.
 var arguments = map[string]offer{
-	"bench": files, "discover": folders, "ingest": files, "store merge": folders, "query": nothing, "model gen": first(completionWords(onnx.Names()...)),
+	"bench": files, "discover": folders, "ingest": files, "store merge": folders, "store push": first(buckets), "store pull": first(buckets), "store sync": first(buckets), "query": nothing, "model gen": first(completionWords(onnx.Names()...)),
 	"bisect": each(one(commits), one(commits), ending(sweepEndings...)),
 	"show":   first(one(runs)), "ls": filters, "history": filters, "report": filters, "notebook": filters, "export": each(files, filters),
 	"compare": first(orFiles(filters), orFiles(filters)), "explain": first(orFiles(filters), orFiles(filters)),

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/bucket"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// bucketHelp is the end of the help of the commands about buckets.
+const bucketHelp = `
+URL is s3://BUCKET/PREFIX. The server is that of AWS_ENDPOINT_URL_S3 or
+AWS_ENDPOINT_URL, else Amazon S3. The region is AWS_REGION. Credentials come
+from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE, or from the
+role of the machine. The topic buckets says more.`
+
+func newStorePushCommand(a *app) *cobra.Command {
+	return a.bucketCommand(&cobra.Command{
+		Use:   "push URL",
+		Short: "Put new runs into a bucket that others pull from",
+		Long: `Put the runs, events and files of this store that the bucket lacks into it.
+Runs are sealed first. A push is few objects, and its manifest is put last: when
+the command ends with exit status 0, everybody who pulls gets all of it. After
+an interruption, push again. Any number of machines may push at the same time.
+` + bucketHelp,
+		Example: "  neurolens store push s3://bench/team",
+	}, ingest.Open, func(t *transfer) error { return t.push() })
+}
+
+func newStorePullCommand(a *app) *cobra.Command {
+	var expression string
+	cmd := a.bucketCommand(&cobra.Command{
+		Use:   "pull URL",
+		Short: "Merge new runs of a bucket into this store",
+		Long: `Merge into this store what was pushed to the bucket and is not here. If there is
+no store, it is created. Only what is missing is read. Of a push that is
+damaged nothing is merged; it is named on standard error, the others are merged,
+and the exit status is 4. After an interruption, pull again.
+
+With --filter, only runs that match are copied, with all their samples,
+operators and files, and the tags and removals of all runs.
+` + bucketHelp,
+		Example: `  neurolens store pull s3://bench/team
+  neurolens --store mine store pull s3://bench/team --filter 'machine=lab3'`,
+	}, makingStore, func(t *transfer) error { return t.pull(expression) })
+	cmd.Flags().StringVar(&expression, "filter", "", "copy only runs that match `EXPR`, a filter as for ls")
+	return cmd
+}
+
+func newStoreSyncCommand(a *app) *cobra.Command {
+	return a.bucketCommand(&cobra.Command{
+		Use:     "sync URL",
+		Short:   "Pull from a bucket, then push to it",
+		Long:    "Do store pull, then store push. If there is no store, it is created.\n" + bucketHelp,
+		Example: "  neurolens store sync s3://bench/team",
+	}, makingStore, func(t *transfer) error {
+		if err := t.pull(""); err != nil {
+			return err
+		}
+		return t.push()
+	})
+}
+
+// transfer is a command that copies runs between a store and a bucket, and what it did.
+type transfer struct {
+	*app
+	context.Context
+	dir     string
+	store   *ingest.Store
+	bucket  *bucket.Bucket
+	address string
+	pulled  *bucket.Pulled // nil if the command does not pull
+	pushed  *bucket.Pushed // nil if the command does not push
+}
+
+// makingStore opens the store of a command that fills one.
+func makingStore(dir, _ string) (*ingest.Store, error) { return openForWriting(dir) }
+
+// bucketCommand completes a command that copies between a store, which open opens, and the bucket of its argument.
+func (a *app) bucketCommand(cmd *cobra.Command, open func(dir, writer string) (*ingest.Store, error), do func(t *transfer) error) *cobra.Command {
+	cmd.Args = arguments(1, 1, "the URL of a bucket")
+	cmd.RunE = a.printing(func(cmd *cobra.Command, args []string, format string) error {
+		b, err := a.openBucket(args[0])
+		if err != nil {
+			return err
+		}
+		return withOpened(a, open, func(dir string, s *ingest.Store) error {
+			t := &transfer{app: a, Context: cmd.Context(), dir: dir, store: s, bucket: b, address: args[0]}
+			if err := do(t); err != nil {
+				return err
+			}
+			return t.print(format)
+		})
+	})
+	return cmd
+}
+
+// openBucket prepares requests to a bucket.
+func (a *app) openBucket(address string) (*bucket.Bucket, error) {
+	b, err := bucket.Open(address, bucket.Options{Getenv: a.getenv, Program: version})
+	if errors.Is(err, bucket.ErrLocation) {
+		return nil, usageError{err}
+	}
+	return b, err
+}
+
+func (t *transfer) push() error {
+	done, err := t.bucket.Push(t, t.dir, t.store)
+	t.pushed = &done
+	if err != nil {
+		return storeError{err}
+	}
+	if done.Live > 0 {
+		fmt.Fprintf(t.stderr, "%s not pushed: the writer is at work, or its end is not certain; push again when it has ended\n", term.Count(done.Live, "run")+" "+term.IsAre(done.Live))
+	}
+	return nil
+}
+
+func (t *transfer) pull(expression string) error {
+	o := bucket.Pulling{Refused: func(f ingest.LeftOut) {
+		fmt.Fprintf(t.stderr, "refused %s/%s: %s\n", t.address, f.Path, f.Problem)
+	}}
+	if expression != "" {
+		o.Choose = func(ctx context.Context, dir string) ([]string, error) {
+			db, err := openForReading(ctx, []string{t.dir, dir})
+			if err != nil {
+				return nil, err
+			}
+			defer db.Close()
+			return db.RunIDs(ctx, expression)
+		}
+	}
+	done, err := t.bucket.Pull(t, t.dir, t.store, o)
+	t.pulled = &done
+	if err != nil {
+		return storeError{err}
+	}
+	if _, err := t.store.Pack(); err != nil {
+		return storeError{err}
+	}
+	return nil
+}
+
+// print prints what was done. Its error is that something was refused.
+func (t *transfer) print(format string) error {
+	fields := []answer.Field[transfer]{answer.NewField("bucket", answer.TypeText, "URL of the bucket", func(t *transfer) any { return t.address })}
+	if t.pulled != nil {
+		fields = append(fields, pullFields()...)
+	}
+	if t.pushed != nil {
+		fields = append(fields, pushFields()...)
+	}
+	fields = append(fields, counted("requests", "requests to the server, repetitions included", func(t *transfer) int { return t.bucket.Requests() }))
+	table := answer.TableOf(fields, []transfer{*t})
+	if err := t.app.print(format, table, func() term.View { return term.RecordsView(table) }); err != nil {
+		return err
+	}
+	if t.pulled != nil && t.pulled.Refused > 0 {
+		return errRunsFailed
+	}
+	return nil
+}
+
+// pullFields returns the columns of store pull.
+func pullFields() []answer.Field[transfer] {
+	return []answer.Field[transfer]{
+		counted("added", "runs that were added to the store", func(t *transfer) int { return t.pulled.Added }),
+		counted("events", "events that were added, such as tags and removals", func(t *transfer) int { return t.pulled.Events }),
+		counted("artifacts", "stored files of runs that were added", func(t *transfer) int { return t.pulled.Artifacts }),
+		counted("refused", "damaged pushes, and runs that are here with other values under the same id; standard error names each", func(t *transfer) int { return t.pulled.Refused }),
+		counted("pulled_objects", "objects that were read, without manifests", func(t *transfer) int { return t.pulled.Objects }),
+		answer.NewField("pulled_bytes", answer.TypeInteger, "size of these objects", func(t *transfer) any { return t.pulled.Bytes }).In("B"),
+	}
+}
+
+// pushFields returns the columns of store push.
+func pushFields() []answer.Field[transfer] {
+	return []answer.Field[transfer]{
+		counted("pushed", "runs that were put into the bucket", func(t *transfer) int { return t.pushed.Runs }),
+		counted("pushed_events", "events that were put into the bucket", func(t *transfer) int { return t.pushed.Events }),
+		counted("pushed_objects", "objects that were put, with manifests", func(t *transfer) int { return t.pushed.Objects }),
+		answer.NewField("pushed_bytes", answer.TypeInteger, "size of these objects", func(t *transfer) any { return t.pushed.Bytes }).In("B"),
+	}
+}

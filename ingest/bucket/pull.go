@@ -1,0 +1,419 @@
+package bucket
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Pulled counts what a pull did.
+type Pulled struct {
+	ingest.Merged
+	Pushes  int   // whose runs or events were missing
+	Objects int   // that were read, without manifests
+	Bytes   int64 // of these objects
+}
+
+// Pulling are the options of Pull.
+type Pulling struct {
+	// Choose returns the ids of the wanted runs. dir is a store with the runs that are missing, without their samples, and with the
+	// events of the bucket. Nil: all runs are wanted.
+	Choose  func(ctx context.Context, dir string) ([]string, error)
+	Refused func(ingest.LeftOut) // called for each push, file or run that cannot be taken
+}
+
+// Limits of what is read before it is merged.
+const (
+	stagePushes = 64
+	stageBytes  = 256 << 20
+)
+
+// Pull merges what the pushes of the bucket have and a store lacks, as ingest.Store.Merge does. A push counts as a whole: nothing is
+// merged of one whose manifest or objects are damaged; it is refused, and the others are merged. If a pull is interrupted, the next one
+// does the rest.
+func (b *Bucket) Pull(ctx context.Context, dir string, s *ingest.Store, o Pulling) (Pulled, error) {
+	p := &pulling{Bucket: b, into: s, options: o, damaged: map[int64]bool{}}
+	err := p.pull(ctx, dir)
+	if err != nil {
+		err = fmt.Errorf("pulling %s into store %s: %w", b.location, dir, err)
+	}
+	return p.done, err
+}
+
+// pulling is the state of a pull.
+type pulling struct {
+	*Bucket
+	into    *ingest.Store
+	store   *local
+	options Pulling
+	damaged map[int64]bool // pushes that were refused
+	wanted  map[string]bool
+	done    Pulled
+}
+
+// lacking is a push of which the store lacks runs or events.
+type lacking struct {
+	number       int64
+	runs, events bool
+}
+
+func (p *pulling) pull(ctx context.Context, dir string) (err error) {
+	if p.store, err = openLocal(dir); err != nil {
+		return err
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.refresh(ctx); err != nil {
+		return err
+	}
+	stage, err := newStage(p.cache)
+	if err != nil {
+		return err
+	}
+	defer stage.remove()
+	missing, err := p.missing(ctx)
+	if err != nil {
+		return err
+	}
+	if p.options.Choose != nil {
+		return p.chosen(ctx, stage, missing)
+	}
+	for len(missing) > 0 {
+		n, bytes := 0, int64(0)
+		for n < len(missing) && n < stagePushes && (n == 0 || bytes < stageBytes) {
+			for _, o := range p.pushes[missing[n].number].summary.Objects {
+				bytes += o.Bytes
+			}
+			n++
+		}
+		if err := p.take(ctx, stage, missing[:n]); err != nil {
+			return err
+		}
+		if missing = missing[n:]; p.damaged[p.compacted()] && p.base > 0 { // then the pushes that it replaces are needed
+			p.base = 0
+			if _, err := p.listAfter(ctx, 0); err != nil {
+				return err
+			}
+			if missing, err = p.missing(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// missing lists the pushes of which the store lacks something, in order.
+func (p *pulling) missing(ctx context.Context) (all []lacking, err error) {
+	if err := p.readAll(ctx, p.numbers(), p.refuse); err != nil {
+		return nil, err
+	}
+	whole := p.compacted()
+	objects := 0
+	for _, n := range p.numbers() {
+		m := p.pushes[n].summary
+		if m == nil || p.damaged[n] || m.Replaces > 0 {
+			continue
+		}
+		l := lacking{number: n}
+		if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, n); err != nil {
+			return nil, err
+		}
+		if l.runs || l.events {
+			if all = append(all, l); whole > 0 && n <= p.pushes[whole].summary.Replaces {
+				objects += len(m.Objects)
+			}
+		}
+	}
+	if whole == 0 || p.damaged[whole] {
+		return all, nil
+	}
+	m := p.pushes[whole].summary
+	if p.base == 0 && objects <= len(m.Objects) {
+		return all, nil // the pushes themselves are fewer objects
+	}
+	l := lacking{number: whole}
+	if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, whole); err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(l lacking) bool { return l.number <= m.Replaces })
+	if l.runs || l.events {
+		all = append([]lacking{l}, all...)
+	}
+	return all, nil
+}
+
+// refuse says, once, that a push is not taken.
+func (p *pulling) refuse(n int64, err error) {
+	if p.damaged[n] {
+		return
+	}
+	p.damaged[n] = true
+	p.done.Refused++
+	p.options.Refused(ingest.LeftOut{Path: numberKey(n), Problem: problem(err), Damaged: true})
+}
+
+// take reads pushes and merges them.
+func (p *pulling) take(ctx context.Context, stage *stage, pushes []lacking) error {
+	for _, l := range pushes {
+		if err := p.stagePush(ctx, stage, l, func(Object) bool { return true }); err != nil {
+			return err
+		}
+	}
+	return p.merge(ctx, stage)
+}
+
+// chosen takes the runs that Choose returns.
+func (p *pulling) chosen(ctx context.Context, stage *stage, pushes []lacking) error {
+	for _, l := range pushes {
+		if err := p.stagePush(ctx, stage, l, func(o Object) bool { return o.Kind == kindRuns || o.Kind == kindEvents }); err != nil {
+			return err
+		}
+	}
+	ids, err := p.options.Choose(ctx, string(stage.Dir))
+	if err != nil {
+		return err
+	}
+	p.wanted = map[string]bool{}
+	for _, id := range ids {
+		p.wanted[id] = true
+	}
+	for _, l := range pushes {
+		if !l.runs || p.damaged[l.number] {
+			continue
+		}
+		if err := p.stageRest(ctx, stage, l); err != nil {
+			return err
+		}
+	}
+	return p.merge(ctx, stage)
+}
+
+// stageRest reads the samples, ops and artifacts of the wanted runs of a push, and takes the files without any back.
+func (p *pulling) stageRest(ctx context.Context, stage *stage, l lacking) error {
+	m := p.pushes[l.number].summary
+	rest := map[string]bool{}
+	for _, sealed := range m.sealedFiles() {
+		artifacts, wanted, err := wantedOf(stage, sealed, p.wanted)
+		if err != nil {
+			return err
+		}
+		if !wanted {
+			if err := stage.Remove(sealed.Path(schema.RunsDir)); err != nil {
+				return err
+			}
+			continue
+		}
+		rest[sealed.Path(schema.SamplesDir)], rest[sealed.Path(schema.OpsDir)] = true, true
+		for _, sum := range artifacts {
+			rest[sum] = true
+		}
+	}
+	return p.stagePush(ctx, stage, l, func(o Object) bool { return rest[o.name] || o.Kind == kindArtifacts && rest[o.SHA256] })
+}
+
+// merge merges what was read, and empties the stage.
+func (p *pulling) merge(ctx context.Context, stage *stage) error {
+	o := ingest.Merging{Refused: p.options.Refused}
+	if p.wanted != nil {
+		o.Only = func(run string) bool { return p.wanted[run] }
+	}
+	done, err := p.into.Merge(ctx, string(stage.Dir), o)
+	p.done.Merged.Add(done)
+	if err != nil {
+		return err
+	}
+	return stage.clear()
+}
+
+// stagePush reads the objects of a push that the store lacks and of which take is true. If the push is damaged, it is refused, and nothing
+// of it is left in the stage.
+func (p *pulling) stagePush(ctx context.Context, stage *stage, l lacking, take func(o Object) bool) error {
+	m := p.pushes[l.number].summary
+	var objects []Object
+	for _, o := range m.Objects {
+		lacks, err := p.lacksObject(l, o)
+		if err != nil {
+			return err
+		}
+		if lacks && take(o) {
+			objects = append(objects, o)
+		}
+	}
+	err := inParallel(ctx, len(objects), func(i int) error { return p.stageObject(ctx, stage, m, objects[i]) })
+	if err == nil {
+		p.done.Objects += len(objects)
+		for _, o := range objects {
+			p.done.Bytes += o.Bytes
+		}
+		if !stage.pushes[l.number] {
+			stage.pushes[l.number] = true
+			p.done.Pushes++
+		}
+		return nil
+	}
+	if !errors.Is(err, ErrDamaged) {
+		return err
+	}
+	p.refuse(l.number, err)
+	for _, o := range m.Objects {
+		if o.name != "" && o.Kind != kindArtifacts && o.Kind != kindStore {
+			_ = os.Remove(stage.path(o.name))
+		}
+	}
+	for _, id := range m.EventIDs {
+		_ = os.Remove(stage.path(schema.EventFile(id)))
+	}
+	return nil
+}
+
+// lacksObject reports whether the store needs an object.
+func (p *pulling) lacksObject(l lacking, o Object) (bool, error) {
+	switch o.Kind {
+	case kindStore:
+		return false, nil // every store has a header of its own
+	case kindEvents:
+		return l.events, nil
+	case kindArtifacts:
+		there, err := disk.Exists(p.store, o.name)
+		return l.runs && !there, err
+	default:
+		return l.runs && !p.store.names[path.Base(o.name)], nil
+	}
+}
+
+// stageObject reads an object into the stage.
+func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o Object) error {
+	name := o.name
+	if o.Kind == kindEvents {
+		name = path.Join(schema.TmpDir, m.Push+eventsSuffix)
+	}
+	file := stage.path(name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	if err := p.fetch(ctx, o, file); err != nil {
+		if errors.Is(err, os.ErrExist) {
+			return nil // an artifact that another push has too
+		}
+		return err
+	}
+	if o.Kind == kindEvents {
+		return p.splitEvents(stage, m, o, file)
+	}
+	return nil
+}
+
+// splitEvents makes a file of each line.
+func (p *pulling) splitEvents(stage *stage, m *manifest, o Object, file string) error {
+	damaged := func(err error) error { return fmt.Errorf("%w: %s: %s", ErrDamaged, p.url(o.Key), problem(err)) }
+	opened, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	if err := os.MkdirAll(stage.path(schema.EventsDir), 0o700); err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(opened, 64<<10)
+	for _, id := range m.EventIDs {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		e, err := schema.DecodeEvent(bytes.Clone(line))
+		if err == nil && e.EventID != id.String() {
+			err = fmt.Errorf("event %s is in the place of %s", e.EventID, id)
+		}
+		if err != nil {
+			return damaged(err)
+		}
+		if err := os.WriteFile(stage.path(schema.EventFile(id)), line, 0o600); err != nil {
+			return err
+		}
+	}
+	if _, err := lines.ReadByte(); !errors.Is(err, io.EOF) {
+		return damaged(errors.New("it has more lines than its manifest says"))
+	}
+	return os.Remove(file)
+}
+
+// stage is a store of files that were read and are not merged yet.
+type stage struct {
+	disk.OS
+	unlock func()
+	pushes map[int64]bool // that have files in it
+}
+
+// Names and age of stages.
+const (
+	stagePrefix = "pull-"
+	stageAge    = time.Hour
+)
+
+// newStage makes a stage in a directory, or among the temporary files if dir is empty. It removes those of dead processes.
+func newStage(dir string) (*stage, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if entries, err := os.ReadDir(dir); err == nil {
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), stagePrefix) || time.Since(info.ModTime()) < stageAge {
+				continue
+			}
+			old := disk.OS{Dir: schema.Dir(filepath.Join(dir, e.Name()))}
+			if unlock, err := old.LockRoot(); err == nil {
+				_ = os.RemoveAll(string(old.Dir))
+				unlock()
+			}
+		}
+	}
+	at, err := os.MkdirTemp(dir, stagePrefix)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{OS: disk.OS{Dir: schema.Dir(at)}, pushes: map[int64]bool{}}
+	if s.unlock, err = s.LockRoot(); err != nil {
+		return nil, err
+	}
+	return s, s.clear()
+}
+
+// clear makes the stage an empty store.
+func (s *stage) clear() error {
+	entries, err := os.ReadDir(string(s.Dir))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(s.path(e.Name())); err != nil {
+			return err
+		}
+	}
+	clear(s.pushes)
+	return ingest.Init(string(s.Dir))
+}
+
+// path returns the path of a file.
+func (s *stage) path(name string) string {
+	return filepath.Join(string(s.Dir), filepath.FromSlash(name))
+}
+
+func (s *stage) remove() {
+	_ = os.RemoveAll(string(s.Dir))
+	s.unlock()
+}
