@@ -72,9 +72,12 @@ func TestSparkAnswers(t *testing.T) {
 	}
 	questions = append(questions, sparkQuestion{"num", numbers("explode(array(%s))"), numbers("unnest([%s])")})
 	const rows = "SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM samples) + (SELECT count(*) FROM samples_long) + (SELECT count(*) FROM ops) AS n"
+	selected := filepath.Join(t.TempDir(), "selection")
+	selection := strings.Split(strings.ReplaceAll(selectionOf(t, page, 0), "/data/selection", selected), ";\n")
 	answers := sparkAnswers(t, python, sparkJob{dir, loadOf(t, page), []sparkStoreJob{
-		{"runs_store", sparkTexts(questions)}, {"empty", []string{rows}},
+		{"runs_store", append(sparkTexts(questions), selection...)}, {"empty", []string{rows}},
 	}})
+	checkSelection(t, dir, selected, false)
 	for i, q := range questions {
 		got, want := answers[0][i], jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", q.query))
 		if len(got) == 0 || !slices.Equal(got, want) {
@@ -194,16 +197,50 @@ func TestTrinoViews(t *testing.T) {
 	for _, view := range []string{"runs", "samples", "samples_long", "ops"} {
 		questions = append(questions, "SELECT * FROM "+view)
 	}
-	job := valuetest.Must(json.Marshal(map[string]any{"views": views, "store": filepath.Join(dir, "runs_store"), "questions": questions}))
+	selected := filepath.Join(t.TempDir(), "selection")
+	job := valuetest.Must(json.Marshal(map[string]any{
+		"views": views, "store": filepath.Join(dir, "runs_store"), "questions": questions,
+		"selection": selectionOf(t, programtest.RepositoryFile(t, "docs/spark.md"), 1), "folder": selected,
+	}))
 	cmd := pythonScript(t, python, dir, "trino.py")
 	cmd.Stdin = bytes.NewReader(job)
 	var rows [][]json.RawMessage
 	valuetest.OK(t, json.Unmarshal([]byte(ends(t, cmd)), &rows))
+	checkSelection(t, dir, selected, true)
 	for i, got := range answersIn(t, rows) {
 		want := jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", questions[i]))
 		if len(got) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: %d rows, query has %d\n%s", questions[i], len(got), len(want), programtest.FirstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
+	}
+}
+
+// selectionOf returns the SQL of the page that selects runs: the first is for Spark, the second for Trino.
+func selectionOf(t *testing.T, page string, i int) string {
+	t.Helper()
+	_, section, _ := strings.Cut(page, "\n## Verdicts about a selection\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	texts := regexp.MustCompile("(?s)```sql\n(.*?)\n```").FindAllStringSubmatch(section, -1)
+	valuetest.Equal(t, len(texts), 2, "texts of the page")
+	return texts[i][1]
+}
+
+// checkSelection checks that a folder which an engine wrote becomes a store of the runs that were selected, with their ids and digests. whole
+// says that all runs of the store are sealed: others are in no table.
+func checkSelection(t *testing.T, dir, folder string, whole bool) {
+	t.Helper()
+	into := filepath.Join(t.TempDir(), "into")
+	programtest.Output(t, dir, "--store", into, "ingest", "--from", "neurolens-parquet", folder)
+	listed := func(store string, filter ...string) []string {
+		args := append([]string{"--store", store, "ls", "--limit", "0", "--format", "plain", "--columns", "run_id,digest,p50"}, filter...)
+		return strings.Split(strings.TrimSpace(programtest.Output(t, dir, args...)), "\n")
+	}
+	got, want := listed(into), listed("runs_store", "batch_size=4", "status=ok")
+	if !whole {
+		want = slices.DeleteFunc(want, func(line string) bool { return !slices.Contains(got, line) })
+	}
+	if len(got) < 2 || !slices.Equal(got, want) {
+		t.Errorf("the selection has %q, want %q", got, want)
 	}
 }
 

@@ -32,8 +32,8 @@ func (r *Reading) Known() int {
 	return n
 }
 
-// Incomplete reports whether requested data was not read: refused records, a named file of an unknown format, or folders in which
-// nothing could be read.
+// Incomplete reports whether requested data was not read: refused records, a named file of an unknown format, or files and folders in
+// which nothing could be read.
 func (r *Reading) Incomplete() bool {
 	read := 0
 	for _, report := range r.Reports {
@@ -47,6 +47,10 @@ func (r *Reading) Incomplete() bool {
 			return true
 		case FileUnknown, FileIsStore:
 			if report.Named || read == 0 {
+				return true
+			}
+		case FileSide:
+			if read == 0 {
 				return true
 			}
 		}

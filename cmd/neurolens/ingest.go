@@ -60,7 +60,11 @@ does --machine, without which compare gives no verdict.
 program can write the format jsonl, one run per line; --json-schema prints its
 schema. Any other table can be imported with --from csv or --from jsonl and a
 mapping file (--map), which says what each column is. --guess prints a draft of
-one, made of the names and values of the columns.`,
+one, made of the names and values of the columns.
+
+--from neurolens-parquet reads a folder that Spark, Trino or DuckDB filled with
+rows of the tables runs, samples and ops of a store. Its runs keep their ids and
+digests; a run that is not whole is refused.`,
 		Example: `  neurolens ingest .benchmarks/ --tag branch=main
   neurolens ingest nights/ --at name
   hyperfine --export-json - 'sort big.txt' | neurolens ingest - --machine lab3
@@ -76,6 +80,9 @@ one, made of the names and values of the columns.`,
 				return err
 			case len(args) == 0:
 				return usageErrorf("ingest: want files, folders or - for standard input")
+			}
+			if f.from == formats.NeurolensParquet {
+				return a.ingestParquet(cmd.Context(), cmd.LocalNonPersistentFlags(), args, format)
 			}
 			if f.guess {
 				return a.guess(cmd.Context(), f, args)

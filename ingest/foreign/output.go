@@ -123,9 +123,7 @@ func (o *Output) RunWith(where string, r schema.Run, more func(r *schema.Run)) e
 	if o.identity.place != before && o.identity.standing != standsOld && o.identity.unless == "" { // the store has a longer version of a last one
 		o.identity.known.note(&o.identity.chain, &r)
 	}
-	o.Report.Runs++
-	o.count(r.SessionID)
-	o.Report.Samples += samplesOf(&r)
+	o.Report.Count(&r)
 	if !there && r.StartedAt.IsZero() && !datedSession(&r) {
 		o.Report.Undated++
 	}
@@ -195,14 +193,6 @@ func (o *Output) Tag(run string, tags map[string]string) {
 type refusedError struct{ cause error }
 
 func (e *refusedError) Error() string { return e.cause.Error() }
-
-// count counts a run of a session.
-func (o *Output) count(session string) {
-	Put(&o.Report.RunsOf, session, o.Report.RunsOf[session]+1)
-	if session != "" && o.Report.RunsOf[session] == 1 {
-		o.Report.Sessions++
-	}
-}
 
 // maxErrorLength is how many bytes of a run's error are kept.
 const maxErrorLength = 8 << 10
@@ -338,14 +328,6 @@ func invalid(r schema.Run) error {
 func bits(words ...string) [10]byte {
 	sum := sha256.Sum256([]byte(strings.Join(words, " ")))
 	return [10]byte(sum[:10])
-}
-
-// samplesOf counts the samples of all metrics of a run.
-func samplesOf(r *schema.Run) (n int64) {
-	for i := range r.Metrics {
-		n += int64(max(len(r.Metrics[i].Ticks), len(r.Metrics[i].Reals)))
-	}
-	return n
 }
 
 // pathFact adds the path of the file to the facts of runs. To runs with a start from the user, it also adds the time at which the file was

@@ -142,14 +142,35 @@ func (o *Output) LeaveTo(name, why string, n int) {
 
 // Refuse counts a record that cannot be understood; reading continues. A reader must return errors that are not about a
 // record.
-func (o *Output) Refuse(where string, err error) {
-	o.Report.Refused++
+func (o *Output) Refuse(where string, err error) { o.Report.Refuse(where, err) }
+
+// Refuse counts a record that is not stored.
+func (r *Report) Refuse(where string, err error) {
+	r.Refused++
 	why := clipped(err.Error(), maxReasonLength)
-	if i := slices.IndexFunc(o.Report.Refusals, func(r Refusal) bool { return r.Why == why }); i >= 0 {
-		o.Report.Refusals[i].More++
-	} else if len(o.Report.Refusals) < maxRefusals {
-		o.Report.Refusals = append(o.Report.Refusals, Refusal{Where: where, Why: why})
+	if i := slices.IndexFunc(r.Refusals, func(r Refusal) bool { return r.Why == why }); i >= 0 {
+		r.Refusals[i].More++
+	} else if len(r.Refusals) < maxRefusals {
+		r.Refusals = append(r.Refusals, Refusal{Where: where, Why: why})
 	}
+}
+
+// Count counts a run.
+func (r *Report) Count(run *schema.Run) {
+	r.Runs++
+	Put(&r.RunsOf, run.SessionID, r.RunsOf[run.SessionID]+1)
+	if run.SessionID != "" && r.RunsOf[run.SessionID] == 1 {
+		r.Sessions++
+	}
+	r.Samples += samplesOf(run)
+}
+
+// samplesOf counts the samples of all metrics of a run.
+func samplesOf(r *schema.Run) (n int64) {
+	for i := range r.Metrics {
+		n += int64(max(len(r.Metrics[i].Ticks), len(r.Metrics[i].Reals)))
+	}
+	return n
 }
 
 // RefuseMismatch refuses the record of a Mismatch. Any other error is returned.

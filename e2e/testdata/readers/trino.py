@@ -1,11 +1,13 @@
 """Reads SQL for Trino with sqlglot, and tries its views in DuckDB: standard input has {"views": FILE, "store": DIRECTORY, "questions":
-[SQL]}, standard output the rows of each question, as JSON.
+[SQL], "selection": SQL, "folder": DIRECTORY}, standard output the rows of each question, as JSON. The tables of the selection become folders
+with Parquet.
 
 No Trino is here. sqlglot refuses what is no statement of Trino and translates the views to DuckDB. What it leaves as it is, since DuckDB has no
 such function, is replaced here.
 """
 
 import json
+import os
 import sys
 
 import duckdb
@@ -65,6 +67,12 @@ for statement in sqlglot.parse(open(job["views"]).read(), read="trino", error_le
         db.execute(statement.transform(ported).sql("duckdb"))
     elif not isinstance(statement, (exp.Drop, type(None))):
         sys.exit(f"sqlglot does not know what this is: {statement.sql('trino')}")
+for statement in sqlglot.parse(job["selection"], read="trino", error_level=sqlglot.ErrorLevel.RAISE):
+    properties = {p.name: p.args["value"].name for p in statement.find_all(exp.Property) if isinstance(p.args.get("value"), exp.Literal)}
+    folder = os.path.join(job["folder"], os.path.basename(properties["external_location"]))
+    os.makedirs(folder)
+    db.execute(f"CREATE TABLE {statement.this.sql('duckdb')} AS {statement.expression.sql('duckdb')}")
+    db.execute(f"COPY {statement.this.sql('duckdb')} TO '{folder}/rows.parquet'")
 answers = []
 for question in job["questions"]:
     cursor = db.execute(question)

@@ -78,7 +78,7 @@ import (
 func All() []foreign.Format {
 	type list = []foreign.Format
 	return slices.Concat(
-		list{jsonLines, baselineFile},
+		list{jsonLines, baselineFile, neurolensParquet},
 		// Harnesses for models and GPU kernels.
 		list{neurolens, benchmarkHarness}, quasim, list{swiftMNIST, operationGrid},
 		// Microbenchmarks.

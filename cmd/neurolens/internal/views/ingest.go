@@ -220,7 +220,7 @@ func FormatFields() []answer.Field[foreign.Format] {
 
 // Readable returns the formats that can be read.
 func Readable(all []foreign.Format) []foreign.Format {
-	return slices.DeleteFunc(slices.Clone(all), func(f foreign.Format) bool { return f.Read == nil })
+	return slices.DeleteFunc(slices.Clone(all), func(f foreign.Format) bool { return f.Level == "" })
 }
 
 // Formats names each format, says what it is of, and what of it becomes a run.
