@@ -52,6 +52,18 @@ class Sample(ctypes.Structure):
 POWER_INSTANT = 186  # NVML_FI_DEV_POWER_INSTANT
 
 
+FUNCTION_NOT_FOUND = 13  # NVML_ERROR_FUNCTION_NOT_FOUND
+
+
+def ask(name, *arguments):
+    """Calls a function of the library, which an old one may not have, and returns its code."""
+    try:
+        function = getattr(nvml, name)
+    except AttributeError:
+        return FUNCTION_NOT_FOUND
+    return function(*arguments)
+
+
 def check(code, what):
     if code != 0:
         raise SystemExit(f"{what}: code {code}")
@@ -67,15 +79,15 @@ check(
 number, large = ctypes.c_uint(), ctypes.c_ulonglong()
 field = Field(id=POWER_INSTANT)
 calls = {
-    "clock_sm": lambda: nvml.nvmlDeviceGetClockInfo(device, 1, ctypes.byref(number)),
-    "clock_memory": lambda: nvml.nvmlDeviceGetClockInfo(device, 2, ctypes.byref(number)),
-    "throttle": lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(device, ctypes.byref(large)),
-    "utilization": lambda: nvml.nvmlDeviceGetUtilizationRates(device, ctypes.byref(Utilization())),
-    "power_instant": lambda: nvml.nvmlDeviceGetFieldValues(device, 1, ctypes.byref(field)) or field.code,
-    "power_average": lambda: nvml.nvmlDeviceGetPowerUsage(device, ctypes.byref(number)),
-    "energy": lambda: nvml.nvmlDeviceGetTotalEnergyConsumption(device, ctypes.byref(large)),
-    "temperature": lambda: nvml.nvmlDeviceGetTemperature(device, 0, ctypes.byref(number)),
-    "memory": lambda: nvml.nvmlDeviceGetMemoryInfo(device, ctypes.byref(Memory())),
+    "clock_sm": lambda: ask("nvmlDeviceGetClockInfo", device, 1, ctypes.byref(number)),
+    "clock_memory": lambda: ask("nvmlDeviceGetClockInfo", device, 2, ctypes.byref(number)),
+    "throttle": lambda: ask("nvmlDeviceGetCurrentClocksEventReasons", device, ctypes.byref(large)),
+    "utilization": lambda: ask("nvmlDeviceGetUtilizationRates", device, ctypes.byref(Utilization())),
+    "power_instant": lambda: ask("nvmlDeviceGetFieldValues", device, 1, ctypes.byref(field)) or field.code,
+    "power_average": lambda: ask("nvmlDeviceGetPowerUsage", device, ctypes.byref(number)),
+    "energy": lambda: ask("nvmlDeviceGetTotalEnergyConsumption", device, ctypes.byref(large)),
+    "temperature": lambda: ask("nvmlDeviceGetTemperature", device, 0, ctypes.byref(number)),
+    "memory": lambda: ask("nvmlDeviceGetMemoryInfo", device, ctypes.byref(Memory())),
 }
 
 
@@ -101,7 +113,7 @@ def energy_steps(seconds=2.0):
     times, sizes, last, at = [], [], None, None
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        if nvml.nvmlDeviceGetTotalEnergyConsumption(device, ctypes.byref(large)) != 0:
+        if ask("nvmlDeviceGetTotalEnergyConsumption", device, ctypes.byref(large)) != 0:
             return None
         now = time.perf_counter()
         if last is not None and large.value != last:
@@ -131,7 +143,8 @@ def buffered():
         "clock_memory": 6,
     }.items():
         count, kind_of_value = ctypes.c_uint(0), ctypes.c_int()
-        code = nvml.nvmlDeviceGetSamples(
+        code = ask(
+            "nvmlDeviceGetSamples",
             device,
             kind,
             ctypes.c_ulonglong(0),
@@ -143,7 +156,8 @@ def buffered():
             found[name] = {"code": code}
             continue
         samples = (Sample * count.value)()
-        code = nvml.nvmlDeviceGetSamples(
+        code = ask(
+            "nvmlDeviceGetSamples",
             device,
             kind,
             ctypes.c_ulonglong(0),

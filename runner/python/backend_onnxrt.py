@@ -44,9 +44,9 @@ class Backend:
 
     def __init__(self, request):
         self.request, self.worker = request, request.worker
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when it is loaded; otherwise it leaves a data base in ~/.cache
         self.ort = framework(self.worker, "onnxruntime", "onnxruntime")
         self.np = framework(self.worker, "numpy", "numpy")
-        self.ort.disable_telemetry_events()
         self.session = self.evidence = self.told = None
 
     def setup(self):

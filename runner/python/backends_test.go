@@ -450,6 +450,18 @@ func TestNoNetwork(t *testing.T) {
 	runOK(t, spec)
 }
 
+// TestNothingLeft: ONNX Runtime, whose telemetry is off, leaves no file in the home folder and in that of temporary files.
+func TestNothingLeft(t *testing.T) {
+	interpreter(t, "onnxruntime")
+	home := t.TempDir()
+	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: "CPUExecutionProvider"}}, sized("2", "3", "fp32"))
+	spec.Dir, spec.Env = models(t), append(spec.Env, "HOME="+home, "XDG_CACHE_HOME=", "TMPDIR="+home)
+	runOK(t, spec)
+	if left := valuetest.Must(os.ReadDir(home)); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 // TestSilence: a provider that nobody knows makes ONNX Runtime print on standard output if it is asked for.
 func TestSilence(t *testing.T) {
 	interpreter(t, "onnxruntime")

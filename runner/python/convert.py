@@ -28,6 +28,7 @@ def to_int8(tool, source, target):
 
 
 def main(tool, precision, source, target):
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     directory = tempfile.mkdtemp(dir=os.environ.get("NEUROLENS_RUN_DIR"))
     try:
         copy = os.path.join(directory, "model.onnx")
