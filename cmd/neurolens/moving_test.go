@@ -99,7 +99,7 @@ func TestMovingItems(t *testing.T) {
 			states[row[2]]++
 		}
 		all += len(rows)
-		want := fmt.Sprintf("(%s.md) | %d | %d | %d | %d |", page.name, len(rows), own["done"], own["differs"], own["waits"])
+		want := fmt.Sprintf("(%s.md) | %d | %d | %d | %d |", page.name, len(rows), own["done"], own["differs"], own["untried"])
 		if last := rows[len(rows)-1][1]; !strings.Contains(sections[0], want) || last != fmt.Sprint(len(rows)) {
 			t.Errorf("the list of %s has %s, and its last row is %s", page.name, want, last)
 		}
@@ -121,7 +121,7 @@ func TestMovingItems(t *testing.T) {
 		})
 	}
 	t.Run("suites", testSuites)
-	want := fmt.Sprintf("| all | | %d | %d | %d | %d |", all, states["done"], states["differs"], states["waits"])
+	want := fmt.Sprintf("| all | | %d | %d | %d | %d |", all, states["done"], states["differs"], states["untried"])
 	valuetest.Contains(t, sections[0], want, "the list adds up to")
 }
 
