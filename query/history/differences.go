@@ -13,7 +13,7 @@ import (
 // explainedAtOnce is the number of changes whose facts are read at a time: each run has many facts.
 const explainedAtOnce = 200
 
-// explainChanges fills in Change.Differs for all changes of the series.
+// explainChanges fills in Change.Differs and Change.Sweep for all changes of the series.
 func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error {
 	var changes []*Change
 	for _, s := range series {
@@ -34,6 +34,7 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 			return err
 		}
 		for _, c := range some {
+			c.Sweep = known[c.headRun]["env.sweep.file"]
 			c.Differs = lastingFacts(known[c.baseRun], known[c.headRun], known[c.lastRun])
 		}
 	}

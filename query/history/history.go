@@ -99,6 +99,8 @@ type Change struct {
 	// OldLevel and NewLevel are the medians of the values before and after the change, in the unit, up to the next change on either side.
 	// A slow change that begins or ends the series has the value of its own first or last session there.
 	OldLevel, NewLevel float64
+	// Sweep is the path of the sweep file that measured the first session after the change, as the user named it; empty: there is none.
+	Sweep string
 	// Differs are the facts, except the commit, that differ between the sessions that enclose the change, and still differ in the
 	// last session of the new level. Facts that differ only temporarily are not listed.
 	Differs []query.FactDifference

@@ -30,6 +30,9 @@ const (
 // MinSessions is the number of sessions that a series needs before SBS can find a change.
 const MinSessions = 8
 
+// MinSlowSessions is the number of sessions over which a level rises or falls at least, to be a slow change.
+const MinSlowSessions = stat.MinRamp
+
 // Spike is the verdict on a single session that is far from the level of the sessions before and after it. It is not a change.
 const Spike judge.Verdict = "spike"
 

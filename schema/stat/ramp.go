@@ -6,9 +6,11 @@ import (
 	"slices"
 )
 
+// MinRamp is the number of values that a ramp has at least.
+const MinRamp = 15
+
 // Constants of the search for ramps.
 const (
-	rampLeast  = 15 // values of a ramp
 	rampBlock  = 3  // values of a block, at least
 	rampBlocks = 12 // blocks, at most
 
@@ -87,7 +89,7 @@ func absoluteDeviations(values []float64) (sum float64) {
 
 // ramps returns the ramps of a series, ascending. No two of them share a value.
 func (t *Trend) ramps(alpha float64, margin Margin) []ChangePoint {
-	if len(t.series) < rampLeast || slices.ContainsFunc(t.series, notFinite) {
+	if len(t.series) < MinRamp || slices.ContainsFunc(t.series, notFinite) {
 		return nil
 	}
 	var all []change
@@ -127,9 +129,9 @@ func (t *Trend) ramps(alpha float64, margin Margin) []ChangePoint {
 // beginning with the series itself, and parts that end with the newest value, whose lengths grow by the square root of two.
 func rampParts(n int, yield func(low, size int, share float64)) {
 	others := -1
-	seeded(n, rampLeast, func(_, _ int) { others++ })
+	seeded(n, MinRamp, func(_, _ int) { others++ })
 	var endings []int
-	for length := rampLeast * math.Sqrt2; int(length) < n; length *= math.Sqrt2 {
+	for length := MinRamp * math.Sqrt2; int(length) < n; length *= math.Sqrt2 {
 		endings = append(endings, int(length))
 	}
 	whole := 1.
@@ -139,7 +141,7 @@ func rampParts(n int, yield func(low, size int, share float64)) {
 	if others > 0 {
 		whole -= rampOthers
 	}
-	seeded(n, rampLeast, func(low, size int) {
+	seeded(n, MinRamp, func(low, size int) {
 		if size == n {
 			yield(low, size, whole)
 		} else {
@@ -158,7 +160,7 @@ type slope struct {
 	values      int
 }
 
-// slopeOf returns the slope of values, which must be at least rampLeast.
+// slopeOf returns the slope of values, which must be at least MinRamp.
 func slopeOf(values []float64) slope {
 	n := len(values)
 	blocks := min(n/rampBlock, rampBlocks)
@@ -205,13 +207,13 @@ func rampWithin(values []float64, first, end int) (bestFirst, bestEnd int) {
 	}
 	for range 2 { // alternate between the best first value and the best end, twice
 		least := math.Inf(1)
-		for f := 0; f <= end-rampLeast; f++ {
+		for f := 0; f <= end-MinRamp; f++ {
 			if misfit := hingeMisfit(smooth, f, end-1); misfit < least {
 				first, least = f, misfit
 			}
 		}
 		least = math.Inf(1)
-		for e := first + rampLeast; e <= len(values); e++ {
+		for e := first + MinRamp; e <= len(values); e++ {
 			if misfit := hingeMisfit(smooth, first, e-1); misfit < least {
 				end, least = e, misfit
 			}

@@ -154,6 +154,9 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
 			all = append(all, Answer{text, summary.Text(t.Verdict), command})
 		}
+		if t.Verdict == judge.Inconclusive && counts[t.Verdict] == 1 && counts[judge.Regressed] == 0 {
+			all = append(all, Answer{mayBeChance(t, names), summary.Text(t.Verdict), command})
+		}
 		if t.Off > 0 {
 			if off++; off <= maxWorse {
 				judged := command
@@ -199,6 +202,15 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		command = ""
 	}
 	return all, append(series, Answer{Text: text, Command: command})
+}
+
+// mayBeChance says that a level changed visibly, and what a verdict needs.
+func mayBeChance(t *summary.Trend, names namer) string {
+	text := fmt.Sprintf("May be chance: %s, %s: %s; more sessions decide it", names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
+	if t.Sessions < history.MinSlowSessions {
+		text += fmt.Sprintf(", and a slow change needs at least %d", history.MinSlowSessions)
+	}
+	return text + "."
 }
 
 // offText says how far the newest sessions of a series are off its level.

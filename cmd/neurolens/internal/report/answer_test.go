@@ -81,6 +81,22 @@ func TestAnswerOverSessions(t *testing.T) {
 	}
 }
 
+// TestMayBeChance: the first paragraph names the largest change that may be chance where nothing regressed, and what decides it.
+func TestMayBeChance(t *testing.T) {
+	r := trended()
+	slow := r.Trends[0]
+	slow.Verdict, slow.Sessions = judge.Inconclusive, 14
+	r.Trends = []summary.Trend{slow, slow, r.Trends[2]}
+	want := "May be chance: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %); more sessions decide it"
+	if got := texts(r); len(got) != 3 || got[0] != want+", and a slow change needs at least 15." {
+		t.Errorf("got %q", got)
+	}
+	r.Trends[0].Sessions = 15
+	if got := texts(r); got[0] != want+"." {
+		t.Errorf("got %q", got[0])
+	}
+}
+
 // TestSince: a change says its day, the two days that enclose it, or the days from which to which it took.
 func TestSince(t *testing.T) {
 	r := trended()

@@ -270,6 +270,9 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 			kind = "a slow change, "
 		}
 		inconclusive = fmt.Sprintf("; inconclusive %s since %s: %svisible, but may be chance", shiftText(last.row, last.row.Shift), w.Reader.Day(last.since()), kind)
+		if s.Sessions < history.MinSlowSessions && w.Req.Method != history.Otava {
+			inconclusive += fmt.Sprintf(" (slow changes need %d sessions)", history.MinSlowSessions)
+		}
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
@@ -722,7 +725,7 @@ func (w History) counts() []string {
 		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off the level (a spike, not a change)")
 	}
 	if counts[judge.Inconclusive] > 0 {
-		lines = append(lines, inconclusiveMeaning)
+		lines = append(lines, inconclusiveMeaning())
 	}
 	if counts[""]+counts[judge.Inconclusive]+few < len(w.H.Series) && w.Req.Method != history.Otava {
 		if w.Req.Newest > 0 {
@@ -741,8 +744,10 @@ func (w History) fewSessions(few int) []string {
 	return []string{fmt.Sprintf("%s with fewer than %d %ss, too few to find a change", term.Thousands(few), history.MinSessions, w.noun())}
 }
 
-// inconclusiveMeaning explains an inconclusive series.
-const inconclusiveMeaning = "inconclusive: a visible step or slow change that may be chance; more sessions decide it"
+// inconclusiveMeaning returns the line that explains an inconclusive series.
+func inconclusiveMeaning() string {
+	return fmt.Sprintf("inconclusive: a visible step or slow change that may be chance; more sessions decide it, a slow change needs at least %d", history.MinSlowSessions)
+}
 
 // byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
 func (w History) byLastChange() (counts map[judge.Verdict]int, few int) {
@@ -854,10 +859,16 @@ func (w History) withNext(v term.View, changes []changedAt) term.View {
 	if command == "" {
 		return v
 	}
+	v.Next = []string{"next  " + command}
 	if len(changes) > 0 {
-		v.Below = append(v.Below, bisectable(changes[0])...)
+		switch command, line := w.bisectable(changes[0]); {
+		case command != "":
+			v.Next = append(v.Next, "      "+command)
+		case line != "":
+			v.Below = append(v.Below, line)
+		}
 	}
-	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command}
+	v.Below = append(v.Below, "")
 	return v
 }
 
@@ -878,11 +889,15 @@ func (w History) metricFlag() string {
 	return " --metric " + term.ShellWord(w.Req.Metric)
 }
 
-// bisectable says between which commits a regression can be searched. A slow change has no commit that a bisection could find. Which sweep
-// file measures the point is unknown here.
-func bisectable(c changedAt) []string {
+// bisectable returns the command that searches for the commit of a regression, or a line with a placeholder for the sweep file if none
+// measured it. Both are empty for a slow change, which has no commit that a bisection could find.
+func (w History) bisectable(c changedAt) (command, line string) {
 	if c.verdict() != judge.Regressed || c.row.RampSessions != 0 || c.Base == "" || c.Head == "" || c.Base == c.Head {
-		return nil
+		return "", ""
 	}
-	return []string{fmt.Sprintf("bisect %s %s with a sweep file finds the commit (bench --print-sweep)", ShortCommit(c.Base), ShortCommit(c.Head))}
+	command = fmt.Sprintf("neurolens bisect %s %s ", ShortCommit(c.Base), ShortCommit(c.Head))
+	if c.Sweep != "" {
+		return command + term.ShellWord(c.Sweep) + w.metricFlag() + w.Reader.OfStores(), ""
+	}
+	return "", command + "SWEEP.yaml finds the commit (your sweep file)"
 }

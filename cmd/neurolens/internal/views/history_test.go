@@ -105,7 +105,7 @@ also changed
   2026-09-07  driver_version 570.86 → 575.51
 
 1 change found in 12 sessions
-bisect 81cc0fe 9a01b3d with a sweep file finds the commit (bench --print-sweep)
+neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml finds the commit (your sweep file)
 
 next  neurolens plot history point_id=00000000000000000000000000000000
 `},
@@ -123,7 +123,7 @@ BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
 4 series over 12 sessions
 by their last change: 2 regressed, 1 improved, 1 with no change found
 changed series: false discovery rate 5 %
-bisect 81cc0fe 9a01b3d with a sweep file finds the commit (bench --print-sweep)
+neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml finds the commit (your sweep file)
 
 next  neurolens plot history point_id=00000000000000000000000000000003
 `},
@@ -313,14 +313,14 @@ func TestHistoryInconclusive(t *testing.T) {
 		" +14.9 %  inconclusive  2026-09-07 12:00\n", "–  spike\n",
 		"\nby their last change: 1 regressed, 1 improved, 1 inconclusive, 1 with no change found\n",
 		"\n1 series with a session far off the level (a spike, not a change)\n",
-		"\ninconclusive: a visible step or slow change that may be chance; more sessions decide it\n",
+		"\ninconclusive: a visible step or slow change that may be chance; more sessions decide it, a slow change needs at least 15\n",
 	)
 	if regressed, open := strings.Index(text, "+30.0 %"), strings.Index(text, "+14.9 %"); regressed > open {
 		t.Errorf("what is unsettled comes first:\n%s", text)
 	}
 
-	text = historyText(unsettled(madeHistory(.149), 0), history.Request{}, 120, false)
-	if want := "\nno change found in 12 sessions; inconclusive +14.9 % since 2026-09-07: visible, but may be chance\n"; !strings.Contains(text, want) {
+	text = historyText(unsettled(madeHistory(.149), 0), history.Request{}, 160, false)
+	if want := "\nno change found in 12 sessions; inconclusive +14.9 % since 2026-09-07: visible, but may be chance (slow changes need 15 sessions)\n"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	one := madeHistory(0)
@@ -392,7 +392,7 @@ func TestHistorySlow(t *testing.T) {
 	row := &open.Rows[open.Series[0].Changes[0].Row]
 	row.Verdict, row.ChangePoint = judge.Inconclusive, false
 	text = historyText(open, history.Request{Metric: "latency"}, 160, false)
-	want := "\nno change found in 12 sessions; inconclusive +11.8 % since 2026-09-01: a slow change, visible, but may be chance\n"
+	want := "\nno change found in 12 sessions; inconclusive +11.8 % since 2026-09-01: a slow change, visible, but may be chance (slow changes need 15 sessions)\n"
 	if !strings.Contains(text, want) || !strings.Contains(text, "  inconclusive, slow change  ") || strings.Contains(text, "\nrising") {
 		t.Errorf("no %q in\n%s", want, text)
 	}
@@ -410,8 +410,10 @@ func TestHistoryPlace(t *testing.T) {
 	const meaning = "\nA..B: the step is after session A and not after session B, with a confidence of 95 %\n"
 	for _, regressions := range []bool{false, true} {
 		text := historyText(h, history.Request{Regressions: regressions}, 120, false)
-		contains(t, text, "\n2026-09-04..2026-09-07  ", meaning, "\nbisect 81cc0fe 9a01b3d with a sweep file finds the commit (bench --print-sweep)\n")
+		contains(t, text, "\n2026-09-04..2026-09-07  ", meaning, "\nneurolens bisect 81cc0fe 9a01b3d SWEEP.yaml finds the commit (your sweep file)\n")
 	}
+	c.Sweep = "my sweep.yaml"
+	contains(t, historyText(h, history.Request{}, 120, false), "\nnext  neurolens plot history point_id=00000000000000000000000000000000\n      neurolens bisect 81cc0fe 9a01b3d 'my sweep.yaml'\n")
 	c.Base = c.Head
 	if text := historyText(h, history.Request{}, 120, false); strings.Contains(text, "bisect") {
 		t.Errorf("equal commits are to be bisected:\n%s", text)
