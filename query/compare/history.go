@@ -28,7 +28,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 	}
 	if known < judge.MinHistory {
 		for _, p := range matched {
-			p.knownHistory = unknown
+			p.knownHistory = known
 		}
 		return nil // too few sessions for any point: reading can stop
 	}

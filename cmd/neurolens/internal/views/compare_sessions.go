@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -112,15 +113,20 @@ func (w Comparison) withoutHistory(what string) []string {
 	if gap > 0 {
 		far = " at least " + apartText(time.Duration(gap)*time.Microsecond) + " apart"
 	}
-	there := ""
-	if history >= 0 && history < judge.MinHistory {
-		there = fmt.Sprintf(" (known: %d)", history)
+	why := fmt.Sprintf("%s: no verdict before %d earlier sessions%s show how much sessions differ", what, judge.MinHistory, far)
+	if w.C.Base.Imported == 0 || w.C.Head.Imported == 0 {
+		if 0 <= history && history < judge.MinHistory {
+			why += fmt.Sprintf(" (known: %d)", history)
+		}
+		return []string{why, "to decide it: " + w.together()}
 	}
-	why := fmt.Sprintf("%s: no verdict before %d earlier sessions%s show how much sessions differ%s", what, judge.MinHistory, far, there)
-	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
-		return []string{why, "to decide it: ingest results of earlier sessions" + far}
+	ingest, store := "ingest", ""
+	if w.Files != [2]string{} {
+		ingest, store = "into a store, ingest these files and", " (a file has no earlier sessions)"
 	}
-	return []string{why, "to decide it: " + w.together()}
+	missing := judge.MinHistory - min(max(history, 0), judge.MinHistory-1)
+	return []string{why + store, fmt.Sprintf("to decide it: %s results of at least %s that ran before these,%s; or measure both alternately with bench",
+		ingest, term.Count(missing, "session"), cmp.Or(far, " at another time"))}
 }
 
 // together advises how to measure both sides in turns: in a session that can decide all points, or in a new one.

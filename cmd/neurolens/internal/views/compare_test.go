@@ -196,7 +196,7 @@ func TestCompareCells(t *testing.T) {
 		t.Errorf("the change is %q, the word %q", got, word)
 	}
 	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{row}}}
-	if lines := w.explained(term.View{}, []int{0}); len(lines) == 0 || !strings.HasPrefix(lines[0], "paired  CHANGE is the median of the differences within blocks") {
+	if lines := w.explained(term.View{}, []int{0}); len(lines) == 0 || !strings.HasPrefix(lines[0], "paired  the change is the median of the differences within blocks") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -222,9 +222,53 @@ func TestMoreRunsText(t *testing.T) {
 		"; at least 2 more runs per side; 1 more run per side would probably decide 1 of 2":                                                                                         {few, noise(1)},
 		"; 285 more runs per side would probably decide 1 of 1 (fewer with less other work on the machine, or a larger --threshold)":                                                {{Metric: "cpu_user", Reason: judge.Noise, MoreRuns: 285}},
 	} {
-		if got := moreRunsText(open, open[0].Metric != CPUUser); got != want {
+		if got := moreRunsText(open, open[0].Metric != CPUUser, 0); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+	if got, want := moreRunsText([]compare.Point{few, noise(12)}, false, 10*time.Second), "; at least 2 more runs per side (about 40 s per point); 12 more runs per side (about 4 min per point) would probably decide 1 of 2"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestRunTime: the time that a run takes is that of a session of this program by its runs; it is unknown over several sessions.
+func TestRunTime(t *testing.T) {
+	side := func(runs int, since, until time.Duration, sessions ...string) compare.Side {
+		return compare.Side{Runs: runs, Sessions: sessions, Since: since.Microseconds(), Until: until.Microseconds()}
+	}
+	imported := side(5, time.Hour, time.Hour+40*time.Second, "a")
+	imported.Imported = 5
+	for _, test := range []struct {
+		base, head compare.Side
+		want       time.Duration
+	}{
+		{side(5, time.Hour, time.Hour+80*time.Second, "a"), side(5, time.Hour+10*time.Second, time.Hour+90*time.Second, "a"), 10 * time.Second},
+		{side(5, time.Hour, time.Hour+40*time.Second, "a"), side(11, 2*time.Hour, 2*time.Hour+100*time.Second, "b"), 10 * time.Second},
+		{side(5, time.Hour, time.Hour+40*time.Second, "a", "b"), side(5, 2*time.Hour, 2*time.Hour+40*time.Second, "c"), 0},
+		{imported, side(5, 2*time.Hour, 2*time.Hour+40*time.Second, "b"), 0},
+		{side(1, time.Hour, time.Hour, "a"), side(1, 2*time.Hour, 2*time.Hour, "b"), 0},
+	} {
+		w := Comparison{C: &compare.Comparison{Base: test.base, Head: test.head}}
+		if got := w.runTime(); got != test.want {
+			t.Errorf("%+v %+v: %v, want %v", test.base, test.head, got, test.want)
+		}
+	}
+}
+
+// TestFewRuns: few_runs with a number asks for the runs of a verdict, of which a gate wants more; without a number it is a flag.
+func TestFewRuns(t *testing.T) {
+	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{{Flags: []string{"few_runs"}}, {}}}}
+	w.C.Rows[0].Verdict = judge.Improved
+	w.C.Rows[1].Verdict, w.C.Rows[1].Reason, w.C.Rows[1].MoreRuns = judge.Inconclusive, judge.FewRuns, 2
+	const flag, reason = "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts", " runs on a side, too few for a verdict; (+n): measure at least n more per side"
+	for want, places := range map[string][]int{flag: {0}, "fewer than 3" + reason: {1}, "fewer than 3" + reason + "; without (+n): " + flag: {0, 1}} {
+		if got := w.explained(term.View{}, places)[0]; got != "few_runs  "+want {
+			t.Errorf("%v: %s", places, got)
+		}
+	}
+	w.Gate = "gate: "
+	if got := w.explained(term.View{}, []int{1})[0]; got != "few_runs  fewer than 5"+reason {
+		t.Errorf("of a gate: %s", got)
 	}
 }
 
@@ -295,7 +339,13 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points, c.LeftOut = open, nil
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
-	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: ingest results of earlier sessions")
+	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: ingest results of at least 7 sessions that ran before these, at another time; or measure both alternately with bench")
+	c.Points[0].Gap, c.Points[0].History = (6 * time.Second).Microseconds(), 1
+	said(w.sessions(), "no verdict before 7 earlier sessions at least 6 s apart show how much sessions differ|"+
+		"to decide it: ingest results of at least 6 sessions that ran before these, at least 6 s apart; or measure both alternately with bench")
+	files := w
+	files.Files = [2]string{"old.txt", "new.txt"}
+	said(files.sessions(), "differ (a file has no earlier sessions)|to decide it: into a store, ingest these files and results of at least 6 sessions that ran before these,")
 	c.Base.NoSession = 7
 	said(w.sessions(), "the session of 7 of 9,010 runs is unknown, so their points get no verdict|different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0

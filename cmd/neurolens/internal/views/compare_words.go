@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
@@ -16,10 +17,10 @@ import (
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(judge.FewRuns):        "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts; (+n): measure at least n more per side",
+	string(judge.FewRuns):        "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts",
 	string(judge.Noise):          "too noisy to decide; (+n): about n more runs per side would probably decide it; (load): other work ran, so measure when it is quiet",
 	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
-	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now",
+	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now; measure both sides alternately in one session",
 	string(judge.Commits):        "the sessions measured different commits, so their changes differ; session=ID compares the two commits of one session",
 	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
 	string(judge.Clocks):         "measured with different clocks",
@@ -39,8 +40,8 @@ var meanings = map[string]string{
 	compare.FlagFailures:         "a larger share of runs failed on the head than on the base",
 	compare.FlagWrong:            "a side has a wrong result, which never counts as a win",
 	string(compare.Skipped):      "planned but not run",
-	compare.FlagPaired:           "CHANGE is the median of the differences within blocks, not that of the medians BASE and HEAD",
-	compare.FlagPairwise:         "CHANGE is the median of the differences of all pairs of runs, not that of the medians BASE and HEAD",
+	compare.FlagPaired:           "the change is the median of the differences within blocks, not the difference of the two medians",
+	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, not the difference of the two medians",
 }
 
 // reasons say why there is no verdict.
@@ -77,6 +78,9 @@ func (w Comparison) explained(v term.View, places []int) []string {
 		if word == string(judge.Machines) && w.Files != [2]string{} {
 			meaning = "measured on different machines, or on an unknown one; a store knows it: neurolens ingest FILE --machine NAME"
 		}
+		if word == string(judge.FewRuns) {
+			meaning = w.tooFew(places, meaning)
+		}
 		if meaning != "" {
 			lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
 		}
@@ -85,6 +89,24 @@ func (w Comparison) explained(v term.View, places []int) []string {
 		lines = append(lines, "")
 	}
 	return lines
+}
+
+// tooFew explains few_runs. As the reason of an inconclusive point, with a number, it asks for the runs that a verdict needs; as a flag it has
+// a meaning of its own.
+func (w Comparison) tooFew(places []int, flag string) string {
+	least := judge.MinRuns
+	if w.Gate != "" {
+		least = judge.FirmRuns
+	}
+	text := fmt.Sprintf("fewer than %d runs on a side, too few for a verdict; (+n): measure at least n more per side", least)
+	reason := func(place int) bool { return w.C.Rows[place].Reason == judge.FewRuns }
+	switch {
+	case !slices.ContainsFunc(places, reason):
+		return flag
+	case slices.ContainsFunc(places, func(place int) bool { return !reason(place) && wordOf(&w.C.Rows[place]) == string(judge.FewRuns) }):
+		return text + "; without (+n): " + flag
+	}
+	return text
 }
 
 // filesNamed returns the commands that compare files of an unknown machine with its name, and with a start where they have none: in a
@@ -243,7 +265,7 @@ func (w Comparison) inconclusiveText() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(parts, ", ") + moreRunsText(open, w.C.HasSecondLook()) + ")"
+	return " (" + strings.Join(parts, ", ") + moreRunsText(open, w.C.HasSecondLook(), w.runTime()) + ")"
 }
 
 // manyRuns is the number of additional runs per side from which another remedy is named.
@@ -251,8 +273,15 @@ const manyRuns = 50
 
 // moreRunsText returns how many more runs per side the undecided points need. Points with few runs need at least the minimum for a verdict.
 // Of the others it gives the number that would decide half of the points that more runs can decide. If other work ran on the machine, it
-// advises to measure when it is quiet instead. It names the processor time only if the runs have it.
-func moreRunsText(open []compare.Point, processor bool) string {
+// advises to measure when it is quiet instead. It names the processor time only if the runs have it. perRun is the time of a run; 0: unknown.
+func moreRunsText(open []compare.Point, processor bool, perRun time.Duration) string {
+	needed := func(runs int) string {
+		text := term.Count(runs, "more run") + " per side"
+		if perRun > 0 {
+			text += fmt.Sprintf(" (about %s per point)", apartText(2*time.Duration(runs)*perRun))
+		}
+		return text
+	}
 	few, busy := 0, 0
 	var more []int
 	for i := range open {
@@ -270,7 +299,7 @@ func moreRunsText(open []compare.Point, processor bool) string {
 	}
 	text := ""
 	if few > 0 {
-		text = fmt.Sprintf("; at least %s per side", term.Count(few, "more run"))
+		text = "; at least " + needed(few)
 	}
 	switch {
 	case len(more) == 0:
@@ -282,7 +311,7 @@ func moreRunsText(open []compare.Point, processor bool) string {
 		slices.Sort(more)
 		runs := more[(len(more)-1)/2]
 		decided, _ := slices.BinarySearch(more, runs+1)
-		text += fmt.Sprintf("; %s per side would probably decide %s of %s", term.Count(runs, "more run"), term.Thousands(decided), term.Thousands(len(open)))
+		text += fmt.Sprintf("; %s would probably decide %s of %s", needed(runs), term.Thousands(decided), term.Thousands(len(open)))
 		switch {
 		case runs <= manyRuns:
 		case !processor:
@@ -292,6 +321,23 @@ func moreRunsText(open []compare.Point, processor bool) string {
 		}
 	}
 	return text
+}
+
+// runTime returns the time that a run took, with all that stood between runs: that of one session of this program, or of one a side, by its
+// runs; 0: unknown.
+func (w Comparison) runTime() time.Duration {
+	base, head := w.C.Base, w.C.Head
+	if len(base.Sessions) != 1 || len(head.Sessions) != 1 || base.Imported+head.Imported+base.NoSession+head.NoSession > 0 {
+		return 0
+	}
+	span, runs := base.Until-base.Since+head.Until-head.Since, base.Runs+head.Runs-2
+	if base.Sessions[0] == head.Sessions[0] {
+		span, runs = max(base.Until, head.Until)-min(base.Since, head.Since), base.Runs+head.Runs-1
+	}
+	if base.Since == 0 || head.Since == 0 || runs <= 0 {
+		return 0
+	}
+	return time.Duration(span/int64(runs)) * time.Microsecond
 }
 
 // loaded reports whether other work ran on the machine when a run of a point began.

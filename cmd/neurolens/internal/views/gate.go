@@ -29,7 +29,7 @@ func regressionsText(g compare.Gate) (text, lost string) {
 // undecided says what a gate could not decide: inconclusive points, points with failed requests, and metrics that no run has.
 func undecided(g compare.Gate, noun string) (parts []string) {
 	if g.Inconclusive > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s %s", g.Inconclusive, term.Count(g.Points, noun), reasonsOfPoints(g.InconclusivePoints))+moreRunsText(g.InconclusivePoints, g.SecondLook))
+		parts = append(parts, fmt.Sprintf("%d of %s %s", g.Inconclusive, term.Count(g.Points, noun), reasonsOfPoints(g.InconclusivePoints))+moreRunsText(g.InconclusivePoints, g.SecondLook, 0))
 	}
 	if g.Requests > 0 {
 		parts = append(parts, term.Count(g.Requests, noun)+" with failed requests")

@@ -127,7 +127,7 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 			alike[c.line(&rows[i], "")]++
 		}
 	}
-	var lines []string
+	var lines, methods []string
 	notes := slices.Clone(s.processor)
 	for i := range rows {
 		r := &rows[i]
@@ -142,6 +142,12 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 			break
 		}
 		lines = append(lines, line)
+		if word := methodFlag(r); sentenceRank(r) != notComparedRank && word != "" && !slices.Contains(methods, word) {
+			methods = append(methods, word)
+		}
+	}
+	for _, word := range methods {
+		notes = append(notes, word+": "+meanings[word])
 	}
 	if text := otherSessions(rows, c.reference); text != "" {
 		notes = append(notes, text)
@@ -350,11 +356,15 @@ func sentence(r *compare.Row, reference string) string {
 	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, changeOf(r), interval(r))
 }
 
-// changeOf returns the change of a row, followed by the metric if the unit of a difference does not name it.
+// changeOf returns the change of a row, followed by the metric if the unit of a difference does not name it, and by the method as in
+// pointChange.
 func changeOf(r *compare.Row) string {
 	text := Change(r.Estimates.Change, r.Scale, r.Unit)
 	if r.Scale == schema.ScaleDifference && r.Unit != r.Metric {
 		text += " of " + r.Metric
+	}
+	if word := methodFlag(r); word != "" {
+		text += " " + word
 	}
 	return text
 }
@@ -362,7 +372,7 @@ func changeOf(r *compare.Row) string {
 // decided returns the end of a sentence about a point that changed: the direction, the change and its interval.
 func decided(r *compare.Row, reference string) string {
 	e := r.Estimates
-	change := Change(e.Change, r.Scale, r.Unit)
+	change := pointChange(r)
 	if known(e) {
 		change += interval(r)
 	}

@@ -39,6 +39,12 @@ func TestSentences(t *testing.T) {
 	open := compared(judge.Inconclusive, .05, -.02, .12)
 	open.MoreRuns = 4
 	say("b against a: inconclusive, +5.0 % (−2.0 % to +12.0 %)\ninconclusive: 9 repeats would probably decide it", open)
+	paired, pairwise := compared(judge.Improved, -.218, -.25, -.18), compared(judge.Unchanged, .004, -.005, .012)
+	paired.Flags, pairwise.Flags = []string{compare.FlagPaired}, []string{compare.FlagPairwise}
+	paired.Identity.Params, pairwise.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}
+	say("n=1: b is faster than a: latency −21.8 % paired (−25.0 % to −18.0 %)\nn=2: b is as good as a: +0.4 % pairwise (−0.5 % to +1.2 %)\n"+
+		"paired: the change is the median of the differences within blocks, not the difference of the two medians\n"+
+		"pairwise: the change is the median of the differences of all pairs of runs, not the difference of the two medians", paired, pairwise)
 	say("b is slower than a: latency +50.0 %", compared(judge.Regressed, .5, math.NaN(), math.NaN()))
 
 	rate := compared(judge.Improved, .25, .2, .3)
