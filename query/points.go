@@ -27,7 +27,17 @@ type SessionPoint struct {
 	Metrics              []PointMetric // set by AddMetrics
 	Warnings             []string
 	Failures             []Failure
-	ValuedRuns           int // the ok runs that have a value of the metric
+	ValuedRuns           int       // the ok runs that have a value of the metric
+	Locations            []float64 // natural logarithms of the locations of these runs, in their order, see stat.RunsRelError; none if the runs differ in metric
+}
+
+// RelError returns how precisely the runs determine their location, as stat.RunsRelError does; nil if it is unknown.
+func (p *SessionPoint) RelError() *float64 {
+	relError, ok := stat.RunsRelError(p.Locations)
+	if !ok {
+		return nil
+	}
+	return &relError
 }
 
 // Failure describes one way in which some runs of a point failed.
@@ -89,19 +99,27 @@ func sessionPointOf(row []any) SessionPoint {
 		})
 	}
 	p.ValuedRuns = c.count()
+	if values := duck.List(c.next()); p.Median != nil {
+		for _, v := range values {
+			if location, ok := v.(float64); ok {
+				p.Locations = append(p.Locations, location)
+			}
+		}
+	}
 	return p
 }
 
 // pointsColumns are the columns of runs that pointsSQL reads.
 var pointsColumns = []string{
 	"run_id", "session_id", "point_id", "side", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
-	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad", "level",
+	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad", "level", "log_median",
 }
 
 // pointsSQL returns the SQL of SessionPoints over a subquery of runs of purpose measure. sessionPointOf reads its columns.
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
-	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures, valued_runs FROM ` + scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
+	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures, valued_runs, locations FROM ` +
+		scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level, list(log_median ORDER BY run_id) FILTER (ok AND log_median IS NOT NULL) AS locations") + " ORDER BY first_run"
 }
 
 // SessionPointFields returns the columns of the points of a session.
@@ -138,6 +156,8 @@ func pointNumbers() []answer.Field[SessionPoint] {
 		number("p99", "median of their 99th percentiles; NULL if a run has only one sample", func(p *SessionPoint) *float64 { return p.P99 }),
 		answer.NewField("spread", answer.TypeReal, "how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); runs with one sample are ignored",
 			func(p *SessionPoint) any { return answer.ComputedValue(p.Spread) }).In("ratio"),
+		answer.NewField("rel_error", answer.TypeReal, "how precisely the runs determine their location: half-width of its 95 % interval, relative to it; NULL for fewer than 3 runs",
+			func(p *SessionPoint) any { return answer.ComputedValue(p.RelError()) }).In("ratio"),
 		answer.TextField("level", schema.RunColumn("level").Doc, func(p *SessionPoint) string { return string(p.Level) }),
 	}
 }

@@ -78,9 +78,16 @@ func TestPoints(t *testing.T) {
 		valuetest.Equal(t, get(c.row, c.name), c.want, "point", c.row, c.name)
 	}
 	valuetest.Equal(t, len(p.Rows), 3)
-	units := map[string]string{"median": schema.UnitOfRow, "p99": schema.UnitOfRow, "spread": "ratio"}
+	units := map[string]string{"median": schema.UnitOfRow, "p99": schema.UnitOfRow, "spread": "ratio", "rel_error": "ratio"}
 	for _, c := range p.Columns {
 		valuetest.Equal(t, c.Unit, units[c.Name], "unit of", c.Name)
+	}
+	var logs []float64
+	for _, row := range valuetest.Must(sql.Select(ctx, db, "SELECT log_median FROM runs WHERE point_id = '"+get(0, "point_id")+"' AND purpose = 'measure' AND status = 'ok'")).Rows {
+		logs = append(logs, row[0].(float64))
+	}
+	if want, ok := stat.RunsRelError(logs); len(logs) != 4 || !ok || math.Abs(*points[0].RelError()/want-1) > 1e-9 || points[1].RelError() != nil {
+		t.Errorf("relative error %v, want %g", *points[0].RelError(), want)
 	}
 	// The numbers, again as documented, and again in Go.
 	table := valuetest.Must(sql.Select(ctx, db, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(abs(p50), 0)) AS spread

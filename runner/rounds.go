@@ -63,12 +63,38 @@ func (s *session) notePrecision(ctx context.Context) {
 			continue
 		}
 		precision.Points++
-		if s.imprecise(p) {
+		imprecise := s.imprecise(p)
+		if imprecise && precision.Imprecise == 0 { // those of the precise points do not count
+			precision.Repeats = 0
+		}
+		if imprecise {
 			precision.Imprecise++
+		}
+		if imprecise || precision.Imprecise == 0 {
 			precision.Repeats = max(precision.Repeats, runs)
 		}
+		s.addPrecision(&precision, p, imprecise)
 	}
+	precision.Needed = max(precision.Needed, 0)
 	s.result.Precision = &precision
+}
+
+// addPrecision adds how precise the sides of a point are, and how many runs an imprecise one needs; Needed becomes -1 if that is unknown.
+func (s *session) addPrecision(all *Precision, p *sweep.Point, imprecise bool) {
+	for i := range s.assembler.sides {
+		locations := s.agenda.locations[subject{Point: p, Side: i}]
+		if reached, ok := stat.RunsRelError(locations); ok {
+			all.Reached = max(all.Reached, reached)
+		}
+		if !imprecise || len(locations) == 0 || all.Needed < 0 {
+			continue
+		}
+		if needed := stat.RunsNeeded(locations, all.RelError); needed > 0 {
+			all.Needed = max(all.Needed, needed, len(locations)+1)
+		} else {
+			all.Needed = -1
+		}
+	}
 }
 
 // locatedRuns returns the maximum number of runs with a location of a point, over the sides.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -34,7 +36,9 @@ func TestRepeatsUntilPrecise(t *testing.T) {
 	if result.Runs() != 6 || result.Left != 0 {
 		t.Errorf("%+v", result)
 	}
-	if got := result.Precision; got == nil || *got != (Precision{Points: 1, Imprecise: 1, RelError: 1e-6, Repeats: 4}) {
+	if got := result.Precision; got == nil || got.Reached <= 1e-6 {
+		t.Errorf("precision %+v", got)
+	} else if got.Reached, got.Needed = 0, 0; *got != (Precision{Points: 1, Imprecise: 1, RelError: 1e-6, Repeats: 4}) {
 		t.Errorf("precision %+v", got)
 	}
 }
@@ -60,6 +64,41 @@ func TestImprecise(t *testing.T) {
 		x.agenda.locations = map[subject][]float64{{Point: p, Side: 0}: c.base, {Point: p, Side: 1}: c.head}
 		valuetest.DeepEqual(t, x.imprecise(p), c.want, name)
 	}
+}
+
+// TestPrecisionNeeds: the least precise side says how precise the points are, and the one that needs most runs how many they need. Nothing is
+// needed of a point that is precise, and it is unknown what six runs of differing size need.
+func TestPrecisionNeeds(t *testing.T) {
+	s := parse(t, "command: ['true']\nrepeats: 3\nrel_error: 1%\n")
+	p := &s.Points[0]
+	agree := []float64{9, 9.001, 9.002, 9, 9.001, 9.002, 9.001}
+	differ := []float64{9, 9.01, 9.02, 9, 9.01, 9.02, 9.01}
+	wild := []float64{9, 19, 9, 19, 9, 19}
+	for name, c := range map[string]struct {
+		base, head []float64
+		want       Precision
+	}{
+		"both agree":   {agree, agree, Precision{Points: 1, RelError: .01, Repeats: 7, Reached: valuetest.Must(relError(agree))}},
+		"head differs": {agree, differ, Precision{Points: 1, Imprecise: 1, RelError: .01, Repeats: 7, Reached: valuetest.Must(relError(differ)), Needed: stat.RunsNeeded(differ, .01)}},
+		"base is wild": {wild, differ, Precision{Points: 1, Imprecise: 1, RelError: .01, Repeats: 7, Reached: valuetest.Must(relError(wild))}},
+	} {
+		x := &session{sweep: s, assembler: assembler{sides: make([]side, 2)}}
+		x.agenda.locations = map[subject][]float64{{Point: p, Side: 0}: c.base, {Point: p, Side: 1}: c.head}
+		x.notePrecision(t.Context())
+		valuetest.DeepEqual(t, *x.result.Precision, c.want, name)
+	}
+	if needed := stat.RunsNeeded(differ, .01); needed < 8 {
+		t.Errorf("%d runs", needed)
+	}
+}
+
+// relError returns stat.RunsRelError, or an error.
+func relError(logs []float64) (float64, error) {
+	v, ok := stat.RunsRelError(logs)
+	if !ok {
+		return 0, errors.New("unknown")
+	}
+	return v, nil
 }
 
 // TestImpreciseSaysWhy: a session whose points are still imprecise says after how many runs, and what stopped it.
@@ -97,7 +136,11 @@ func TestImpreciseSaysWhy(t *testing.T) {
 			if want.Repeats == 0 {
 				want.Repeats = 3
 			}
-			if got := x.result.Precision; got == nil || *got != want {
+			got := x.result.Precision
+			if got != nil {
+				got.Reached, got.Needed = 0, 0 // of runs that really ran
+			}
+			if got == nil || *got != want {
 				t.Errorf("precision %+v, want %+v", got, want)
 			}
 		})

@@ -104,8 +104,10 @@ type Event struct {
 type Precision struct {
 	Points    int     // that succeeded at least once, without controls
 	Imprecise int     // points that need more runs
+	Reached   float64 // the largest relative error of a side of a point, as a share; 0: unknown
+	Needed    int     // number of runs after which all points are probably precise; 0: unknown, or more than 1,000
 	RelError  float64 // the requested precision, as a share
-	Repeats   int     // maximum number of ok runs of an imprecise point, per side
+	Repeats   int     // maximum number of ok runs of an imprecise point or, if there is none, of all points, per side
 	Stopped   Stop    // why there are no more runs
 }
 

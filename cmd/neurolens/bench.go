@@ -818,6 +818,9 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 			s.MoreRepeats = progress.WithRepeats(a.args, enough)
 		}
 	}
+	if p := s.Result.Precision; p != nil && p.Needed > 0 && p.Stopped == runner.StopMaxRepeats {
+		s.MoreRepeats = progress.WithMaxRepeats(a.args, p.Needed)
+	}
 	s.Published = format == term.FormatMD
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
 }

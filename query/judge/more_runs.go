@@ -3,6 +3,8 @@ package judge
 import (
 	"math"
 	"sort"
+
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Settings of moreRuns: the probability with which the runs should decide the pair, the confidence of the upper limit of the
@@ -37,7 +39,7 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	}
 	next := Spend(max(p.Looks, 1)+1, p.Planned)
 	f := forecast{
-		change: o.Change.Value, margin: o.Margin, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,
+		change: o.Change.Value, margin: o.Margin, variance: 2 * stat.UpperVariance(o.Variance, o.DF, varianceLess), have: p.Runs(), sides: 2,
 		strict: rules.Strict || p.Ordered, family: normalQuantile(Level * next / float64(max(family, 1))), alone: normalQuantile((1 - Confidence) * next),
 	}
 	if d.paired { // the variance is the variance of a difference, which is the sum of the variances of two runs
@@ -76,17 +78,6 @@ func (f *forecast) decided(more int) float64 {
 	spread := math.Sqrt(f.variance * (1/have - 1/all))
 	above := func(level float64) float64 { return math.Erfc((level-f.change)/spread/math.Sqrt2) / 2 }
 	return above(beyond) + 1 - above(-beyond) + above(-within) - above(within)
-}
-
-// upperVariance returns the upper 80 % confidence limit of a variance that was estimated with df degrees of freedom, by the approximation
-// of chi-squared of Wilson and Hilferty (Proceedings of the National Academy of Sciences 17, 1931).
-func upperVariance(variance, df float64) float64 {
-	if math.IsInf(df, 1) {
-		return variance
-	}
-	part := 2 / (9 * df)
-	root := 1 - part - normalQuantile(2*(1-varianceLess))*math.Sqrt(part)
-	return variance / (root * root * root)
 }
 
 // normalQuantile returns the two-sided quantile of the normal distribution: the distance from 0 that the given share of its values

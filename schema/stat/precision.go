@@ -3,6 +3,7 @@ package stat
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // precisionLeast is the fewest samples, replicates the fewest and the most batches that they are divided into (Schmeiser,
@@ -18,7 +19,7 @@ const (
 
 // BatchMeans estimates how precisely the samples of one run determine their median. relError is the half-width of its 95 % interval,
 // relative to the median: 0.01 means that more iterations of this same run are expected to move the median by at most 1 %. It does not
-// cover differences between runs; see runsRelError.
+// cover differences between runs; see RunsRelError.
 //
 // The interval comes from the method of batch means, which is robust against autocorrelation as long as a batch is long compared to it:
 // t(0.975, b-1)·s/√b, where s is the standard deviation of the medians of b consecutive batches, and b is √n, at least 10 and at most
@@ -39,10 +40,10 @@ func BatchMeans(values []float64) (relError float64, ok bool) {
 	return relError, !notFinite(relError)
 }
 
-// runsRelError estimates how precisely runs determine the location of a point, from the natural logarithms of their locations
+// RunsRelError estimates how precisely runs determine the location of a point, from the natural logarithms of their locations
 // (Summary.LogMedian). relError is the relative excess of the upper end of the 95 % t interval over the location, e^h - 1 with h =
 // t(0.975, R-1)·s/√R. ok is false for fewer than 3 runs and for a location that is not finite.
-func runsRelError(logLocations []float64) (relError float64, ok bool) {
+func RunsRelError(logLocations []float64) (relError float64, ok bool) {
 	if len(logLocations) < runsLeast || slices.ContainsFunc(logLocations, notFinite) {
 		return 0, false
 	}
@@ -50,7 +51,7 @@ func runsRelError(logLocations []float64) (relError float64, ok bool) {
 	return relError, !notFinite(relError)
 }
 
-// RunsPrecise reports whether a point has enough runs: whether runsRelError is at most relError three times in a row (with all runs,
+// RunsPrecise reports whether a point has enough runs: whether RunsRelError is at most relError three times in a row (with all runs,
 // without the last, and without the last two), from 5 runs on. So 7 runs are the minimum. The locations are in the order of the runs.
 //
 // A check after each run tends to stop where the spread looks smaller than it is (Anscombe, Proceedings of the Cambridge Philosophical
@@ -72,11 +73,45 @@ func RunsPrecise(logLocations []float64, relError float64) bool {
 		if runs < stopLeast {
 			return false
 		}
-		if got, ok := runsRelError(logLocations[:runs]); !ok || got > relError {
+		if got, ok := RunsRelError(logLocations[:runs]); !ok || got > relError {
 			return false
 		}
 	}
 	return true
+}
+
+// maxRunsNeeded is the largest number that RunsNeeded returns.
+const maxRunsNeeded = 1000
+
+// RunsNeeded returns the number of runs, with those that there are, after which RunsPrecise would probably hold; 0 if that is more than
+// 1,000, or if RunsRelError is not known. It goes by the upper 80 % confidence limit of the variance of the runs, because the estimate itself
+// promises too much in half of all cases (Browne, Statistics in Medicine 14, 1995).
+func RunsNeeded(logLocations []float64, relError float64) int {
+	if _, ok := RunsRelError(logLocations); !ok || relError <= 0 {
+		return 0
+	}
+	_, deviation := moments(logLocations)
+	variance := UpperVariance(deviation*deviation, float64(len(logLocations)-1), .8)
+	least, half := stopLeast+stopTimes-1, math.Log1p(relError)
+	more := sort.Search(maxRunsNeeded+1-least, func(i int) bool {
+		n := float64(least + i)
+		return studentQuantile(.025, n-1)*math.Sqrt(variance/n) <= half
+	})
+	if least+more > maxRunsNeeded {
+		return 0
+	}
+	return least + more
+}
+
+// UpperVariance returns the upper confidence limit, with a confidence of share, of a variance that was estimated with df degrees of freedom,
+// by the approximation of chi-squared of Wilson and Hilferty (Proceedings of the National Academy of Sciences 17, 1931).
+func UpperVariance(variance, df, share float64) float64 {
+	if math.IsInf(df, 1) {
+		return variance
+	}
+	part := 2 / (9 * df)
+	root := 1 - part - math.Sqrt2*math.Erfcinv(2*(1-share))*math.Sqrt(part)
+	return variance / (root * root * root)
 }
 
 // halfWidth is half the width of the 95 % t interval of the mean of independent values.

@@ -52,7 +52,7 @@ func TestPrecisionGolden(t *testing.T) {
 		t.Errorf("effective size of 2000 %.16g, %v", got, ok)
 	}
 	logs := []float64{math.Log(1.00), math.Log(1.02), math.Log(0.99), math.Log(1.01), math.Log(1.03)}
-	if got, ok := runsRelError(logs); !ok || math.Abs(got-0.0196307426520402) > 1e-12 {
+	if got, ok := RunsRelError(logs); !ok || math.Abs(got-0.0196307426520402) > 1e-12 {
 		t.Errorf("relative error of runs %.16g, %v", got, ok)
 	}
 }
@@ -74,14 +74,14 @@ func TestPrecisionNeedsEnough(t *testing.T) {
 	if got, ok := BatchMeans(slices.Repeat([]float64{3}, 40)); !ok || got != 0 {
 		t.Errorf("equal samples have an error of %g, %v", got, ok)
 	}
-	if _, ok := runsRelError([]float64{1, 2}); ok {
+	if _, ok := RunsRelError([]float64{1, 2}); ok {
 		t.Error("two runs have a precision")
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		values := append(slices.Clone(drifting), bad)
 		_, a := BatchMeans(values)
 		_, b := effectiveSize(values)
-		_, c := runsRelError(values)
+		_, c := RunsRelError(values)
 		valuetest.DeepEqual(t, []any{a, b, c}, []any{false, false, false}, bad, "among the samples")
 	}
 	if _, ok := BatchMeans(make([]float64, 30)); ok {
@@ -151,14 +151,14 @@ func TestPrecisionProperties(t *testing.T) {
 	if b, _ := effectiveSize(scaled); math.Abs(a-b) > 1e-9 {
 		t.Errorf("%g becomes %g in another unit", a, b)
 	}
-	a, _ = runsRelError(drifting)
-	if b, _ := runsRelError(shifted); math.Abs(a/b-1) > 1e-9 {
+	a, _ = RunsRelError(drifting)
+	if b, _ := RunsRelError(shifted); math.Abs(a/b-1) > 1e-9 {
 		t.Errorf("%g becomes %g in another unit", a, b)
 	}
-	a, _ = runsRelError(drifting)
+	a, _ = RunsRelError(drifting)
 	backward := slices.Clone(drifting)
 	slices.Reverse(backward)
-	if b, _ := runsRelError(backward); math.Abs(a/b-1) > 1e-9 {
+	if b, _ := RunsRelError(backward); math.Abs(a/b-1) > 1e-9 {
 		t.Errorf("%g becomes %g in another order of runs", a, b)
 	}
 }
@@ -256,9 +256,9 @@ func TestRunsPreciseWhen(t *testing.T) {
 	agree := []float64{1, 1.001, 1.002, 1.001, 1, 1.002, 1.001}
 	with := func(more ...float64) []float64 { return slices.Concat(agree, more) }
 	falling := []float64{1, 1.01, 1.02, 1, 1.02, 1.01, 1.01, 1.01, 1.01}
-	ninth, _ := runsRelError(falling)
-	eighth, _ := runsRelError(falling[:8])
-	seventh, _ := runsRelError(falling[:7])
+	ninth, _ := RunsRelError(falling)
+	eighth, _ := RunsRelError(falling[:8])
+	seventh, _ := RunsRelError(falling[:7])
 	if ninth >= eighth || eighth >= seventh {
 		t.Fatalf("%g, %g and %g do not fall", seventh, eighth, ninth)
 	}
@@ -278,4 +278,33 @@ func TestRunsPreciseWhen(t *testing.T) {
 	} {
 		valuetest.Equal(t, RunsPrecise(c.logs, c.relError), c.want, "RunsPrecise", c.logs, c.relError)
 	}
+}
+
+// TestRunsNeeded: after the number of runs that is predicted from 7 runs, the interval is narrow enough in at least 7 of 10 cases. It is at
+// least the 7 that RunsPrecise wants, and unknown beyond 1,000.
+func TestRunsNeeded(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, relError := range []float64{.005, .01, .03} {
+		reached, cases := 0, 400
+		for range cases {
+			logs := make([]float64, 1000)
+			for i := range logs {
+				logs[i] = .02 * random.NormFloat64()
+			}
+			needed := RunsNeeded(logs[:7], relError)
+			if needed == 0 {
+				reached++ // it says that too many are needed
+				continue
+			}
+			if got, _ := RunsRelError(logs[:needed]); got <= relError {
+				reached++
+			}
+		}
+		if share := float64(reached) / float64(cases); share < .7 {
+			t.Errorf("within %g: reached in %g of cases", relError, share)
+		}
+	}
+	valuetest.Equal(t, RunsNeeded([]float64{1, 1.0001, 1.0002}, .02), 7, "of runs that agree")
+	valuetest.Equal(t, RunsNeeded([]float64{1, 2, 3}, .01), 0, "of runs that differ by much")
+	valuetest.Equal(t, RunsNeeded([]float64{1, 1}, .01), 0, "of two runs")
 }

@@ -33,12 +33,16 @@ func TestWithRepeats(t *testing.T) {
 
 func TestPrecisionText(t *testing.T) {
 	for want, p := range map[string]*runner.Precision{
-		"": {Points: 4, RelError: .01, Repeats: 9},
-		"3 of 4 points are not within 1 % after 20 runs; --max-repeats allows more": {Points: 4, Imprecise: 3, RelError: .01, Repeats: 20},
-		"the point is not within 0.5 % after 20 runs; --max-repeats allows more":    {Points: 1, Imprecise: 1, RelError: .005, Repeats: 20},
-		"the point is not within 1 % after 3 runs: stopped by --max-time":           {Points: 1, Imprecise: 1, RelError: .01, Repeats: 3, Stopped: runner.StopMaxTime},
-		"2 of 4 points are not within 1 % after 1 run: stopped by timeouts.suite":   {Points: 4, Imprecise: 2, RelError: .01, Repeats: 1, Stopped: runner.StopTimeout},
-		"the point is not within 1 % after 7 runs: interrupted":                     {Points: 1, Imprecise: 1, RelError: .01, Repeats: 7, Stopped: runner.StopInterrupted},
+		"": {RelError: .01},
+		"all 4 points are within 1 % after at most 9 runs":                                                                                                                   {Points: 4, RelError: .01, Repeats: 9},
+		"3 of 4 points are not within 1 % after 20 runs; --max-repeats allows more":                                                                                          {Points: 4, Imprecise: 3, RelError: .01, Repeats: 20},
+		"the point is not within 0.5 % after 20 runs: ±3.2 % (95 % interval); it needs about 150 runs: --max-repeats 150":                                                    {Points: 1, Imprecise: 1, RelError: .005, Repeats: 20, Reached: .032, Needed: 150},
+		"2 of 4 points are not within 1 % after 20 runs: at worst ±3.2 % (95 % interval); it needs more than 1,000 runs: measure on a quieter machine, or more work per run": {Points: 4, Imprecise: 2, RelError: .01, Repeats: 20, Reached: .032},
+		"the point is not within 1 % after 3 runs; stopped by --max-time; it needs about 9 runs":                                                                             {Points: 1, Imprecise: 1, RelError: .01, Repeats: 3, Needed: 9, Stopped: runner.StopMaxTime},
+		"2 of 4 points are not within 1 % after 1 run; stopped by timeouts.suite":                                                                                            {Points: 4, Imprecise: 2, RelError: .01, Repeats: 1, Stopped: runner.StopTimeout},
+		"the point is not within 1 % after 7 runs; interrupted":                                                                                                              {Points: 1, Imprecise: 1, RelError: .01, Repeats: 7, Stopped: runner.StopInterrupted},
+		"the point is within 1 % after 9 runs: ±0.8 % (95 % interval)":                                                                                                       {Points: 1, RelError: .01, Repeats: 9, Reached: .008},
+		"both points are within 1 % after at most 9 runs: at worst ±0.8 % (95 % interval)":                                                                                   {Points: 2, RelError: .01, Repeats: 9, Reached: .008},
 	} {
 		if got := precisionText(p); got != want {
 			t.Errorf("got %q, want %q", got, want)

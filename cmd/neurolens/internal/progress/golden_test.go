@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -67,11 +68,12 @@ func goldenSummary(page term.Page) term.View {
 			PointID: fmt.Sprintf("%016x", batch) + variant[len(variant)-1:], Point: query.Point{Benchmark: "attention", Variant: variant, Backend: "command", BatchSize: &batch},
 			Runs: 5, OKRuns: 5, Statuses: map[string]int{"ok": 5}, SamplesMin: &one, SamplesMax: &ten,
 			Metric: "latency", Unit: "ns", Better: "lower", Median: number(median), P99: number(1.2 * median), Spread: number(.021), Warnings: warnings,
+			Locations: []float64{11.5, 11.51, 11.52, 11.5, 11.53},
 		}
 	}
 	const long = "./bench_attention --causal --head-dim 128 --implementation "
 	failed := point(long+"eager", 8, 0)
-	failed.OKRuns, failed.Median, failed.P99, failed.Spread = 0, nil, nil, nil
+	failed.OKRuns, failed.Median, failed.P99, failed.Spread, failed.Locations = 0, nil, nil, nil, nil
 	failed.Statuses = map[string]int{"timeout": 5}
 	failed.Failures = []query.Failure{{Status: "timeout", Stage: "measure", ErrorKind: "deadline", Error: "one process of measure took more than 15s", Runs: 5}}
 	s := Summary{
@@ -81,6 +83,39 @@ func goldenSummary(page term.Page) term.View {
 		Won:    []string{"flash is faster than eager: latency −29.6 % (−32.0 % to −27.5 %)"},
 	}
 	return s.View([]query.SessionPoint{point(long+"flash", 1, 103e3), point(long+"flash", 8, 412e3, "drift"), point(long+"eager", 1, 146e3), failed})
+}
+
+// TestPrecision: the summary says how precise the medians are and, if they are not within 2 %, how many runs would do. It does not if a point
+// has fewer than 3 runs, or if the table has metrics that were asked for.
+func TestPrecision(t *testing.T) {
+	agree, differ, wild := []float64{9, 9.001, 9.002}, []float64{9, 9.01, 9.03, 9.02}, []float64{9, 19, 9, 19}
+	const prefix = "precision (95 % interval of the median over runs): "
+	for _, test := range []struct {
+		want   string
+		points [][]float64
+	}{
+		{"±0.2 %", [][]float64{agree}},
+		{"±0.2 % at worst", [][]float64{agree, agree}},
+		{fmt.Sprintf("±2.1 %% at worst; ±2.0 %% needs about %[1]d runs per point (--repeats %[1]d)", stat.RunsNeeded(differ, .02)), [][]float64{agree, differ}},
+		{"±976,763 %; ±2.0 % needs more than 1,000 runs: measure on a quieter machine, or more work per run", [][]float64{wild}},
+		{"", [][]float64{agree, {9, 9}}},
+		{"", nil},
+	} {
+		var points []query.SessionPoint
+		for _, logs := range test.points {
+			points = append(points, query.SessionPoint{OKRuns: len(logs), Locations: logs})
+		}
+		want := test.want
+		if want != "" {
+			want = prefix + want
+		}
+		if got := (Summary{}).precision(points); got != want {
+			t.Errorf("%v: got %q, want %q", test.points, got, want)
+		}
+		if got := (Summary{Metrics: []string{"rmse"}}).precision(points); got != "" {
+			t.Errorf("with metrics: %q", got)
+		}
+	}
 }
 
 // TestVerdictsOfLongTable: the verdicts of a table that scrolls off a terminal stand below it, directly above what to type next. In a comment

@@ -105,6 +105,12 @@ func WithRepeats(args []string, repeats int) string {
 	return again(args, []string{"--repeats", "-r"}, "--repeats", strconv.Itoa(repeats))
 }
 
+// WithMaxRepeats returns a command line of bench with --rel-error and another limit of repeats. It is empty where the sweep came on standard
+// input.
+func WithMaxRepeats(args []string, repeats int) string {
+	return again(args, []string{"--max-repeats"}, "--max-repeats", strconv.Itoa(repeats))
+}
+
 // WithRerun returns a command line of bench that measures failed runs again. It is empty where the sweep came on standard input.
 func WithRerun(args []string) string { return again(args, []string{"--rerun"}, "--rerun", "failed") }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Summary is what bench says at its end.
@@ -115,7 +117,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	if s.Result.Look != nil {
 		v.Below = append(v.Below, verdictsText(s.Result.Look)+s.decidedBy(primary)+s.cut())
 	}
-	if line := precisionText(s.Result.Precision); line != "" {
+	if line := cmp.Or(precisionText(s.Result.Precision), s.precision(points)); line != "" {
 		v.Below = append(v.Below, line)
 	}
 	if len(won) > 0 {
@@ -126,6 +128,51 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader)
 	return v
 }
+
+// precisionHeader is the column of SessionPoint.RelError.
+const precisionHeader = "± 95 %"
+
+// precision says how precise the medians of a session without --rel-error are and, if that is less than usualPrecision, how many runs would
+// be enough; empty: unknown for some point. Where metrics were asked for, the table has no column of it.
+func (s Summary) precision(points []query.SessionPoint) string {
+	worst, needed, most := 0., 0, 0
+	for i := range points {
+		p := &points[i]
+		if p.OKRuns == 0 {
+			continue
+		}
+		reached := p.RelError()
+		if reached == nil {
+			return ""
+		}
+		worst, most = max(worst, *reached), max(most, len(p.Locations))
+		if *reached > usualPrecision {
+			n := stat.RunsNeeded(p.Locations, usualPrecision)
+			if n == 0 {
+				n = math.MaxInt
+			}
+			needed = max(needed, n, len(p.Locations)+1)
+		}
+	}
+	if most == 0 || len(s.Metrics) > 0 || s.Result.Look != nil {
+		return ""
+	}
+	text := fmt.Sprintf("precision (95 %% interval of the median over runs): ±%s", views.Share(worst))
+	if len(points) > 1 {
+		text += " at worst"
+	}
+	switch {
+	case needed == math.MaxInt:
+		text += fmt.Sprintf("; ±%s needs more than 1,000 runs: measure on a quieter machine, or more work per run", views.Share(usualPrecision))
+	case needed > 0:
+		text += fmt.Sprintf("; ±%s needs about %s per point (--repeats %d)", views.Share(usualPrecision), term.Count(needed, "run"), needed)
+	}
+	return text
+}
+
+// usualPrecision is the precision for which the summary says how many runs it needs: a change of the usual threshold would hardly be seen
+// with less.
+const usualPrecision = .02
 
 // longTable is how many rows a terminal of 24 lines shows together with the lines around them. The verdicts of a longer table stand below it,
 // where they do not scroll off.
@@ -486,18 +533,18 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 	}
 	varying = slices.Concat(varying, primary.axis)
 	v.Columns = append(views.AxisColumns(varying),
-		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "USER", Right: true, Drop: 2}, term.Column{Header: "SYSTEM", Right: true, Drop: 2},
-		term.Column{Header: "P99", Right: true, Drop: 3}, term.Column{Header: "SPREAD", Right: true, Drop: 4}, term.Column{Header: "RUNS × N", Right: true, Drop: 1})
+		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: precisionHeader, Right: true, Drop: 2}, term.Column{Header: "USER", Right: true, Drop: 3}, term.Column{Header: "SYSTEM", Right: true, Drop: 3},
+		term.Column{Header: "P99", Right: true, Drop: 4}, term.Column{Header: "SPREAD", Right: true, Drop: 5}, term.Column{Header: "RUNS × N", Right: true, Drop: 1})
 	v.Columns = append(append(v.Columns, r.beside.Columns...), term.Column{Header: ""})
 	for i := range r.points {
 		p := &r.points[i]
 		v.Rows = append(v.Rows, append(views.AxisCells(varying, i),
-			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, r.processor(i, 0), r.processor(i, 1),
+			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.RelError()))}, r.processor(i, 0), r.processor(i, 1),
 			term.Cell{Text: views.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.Spread))},
 			term.Cell{Text: views.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}))
 		v.Rows[i] = append(append(v.Rows[i], r.besideCells(i)...), r.words[i])
 	}
-	return v.WithoutUnknown("USER", "SYSTEM", "P99", "SPREAD")
+	return v.WithoutUnknown(precisionHeader, "USER", "SYSTEM", "P99", "SPREAD")
 }
 
 // processor returns a mean processor time of a program, by its place in processorTimes. Kernels that count ticks give most iterations

@@ -191,20 +191,48 @@ func verdictsText(l *runner.Look) string {
 	}
 }
 
-// precisionText says how many points are not as precise as --rel-error asks, and why they have no more runs; empty: all are.
+// precisionText says how precise the points of a session with --rel-error are or, if some are too imprecise, why they have no more runs and
+// how many they need; empty: there is no such point.
 func precisionText(p *runner.Precision) string {
-	if p == nil || p.Imprecise == 0 {
+	if p == nil || p.Points == 0 {
 		return ""
 	}
-	why := map[runner.Stop]string{
-		runner.StopMaxRepeats: "; --max-repeats allows more", runner.StopMaxTime: ": stopped by --max-time",
-		runner.StopTimeout: ": stopped by timeouts.suite", runner.StopInterrupted: ": interrupted",
+	bound := fmt.Sprintf("within %.4g %% after %s", 100*p.RelError, term.Count(p.Repeats, "run"))
+	reached := ""
+	if p.Reached > 0 {
+		reached = fmt.Sprintf(": ±%s (95 %% interval)", views.Share(p.Reached))
 	}
-	bound := fmt.Sprintf("not within %.4g %% after %s%s", 100*p.RelError, term.Count(p.Repeats, "run"), why[p.Stopped])
+	switch {
+	case p.Imprecise == 0 && p.Points == 1:
+		return "the point is " + bound + reached
+	case p.Imprecise == 0:
+		return fmt.Sprintf("%s are within %.4g %% after at most %s", term.All(p.Points, "point"), 100*p.RelError, term.Count(p.Repeats, "run")) + strings.Replace(reached, "±", "at worst ±", 1)
+	case p.Points > 1:
+		reached = strings.Replace(reached, "±", "at worst ±", 1)
+	}
+	why := map[runner.Stop]string{runner.StopMaxTime: "; stopped by --max-time", runner.StopTimeout: "; stopped by timeouts.suite", runner.StopInterrupted: "; interrupted"}[p.Stopped]
+	bound = "not " + bound + reached + why + neededText(p)
 	if p.Points == 1 {
 		return "the point is " + bound
 	}
 	return fmt.Sprintf("%s of %s %s %s", term.Thousands(p.Imprecise), term.Count(p.Points, "point"), term.IsAre(p.Imprecise), bound)
+}
+
+// neededText says how many runs the imprecise points need.
+func neededText(p *runner.Precision) string {
+	switch {
+	case p.Needed > 0:
+		text := fmt.Sprintf("; it needs about %s", term.Count(p.Needed, "run"))
+		if p.Stopped == runner.StopMaxRepeats {
+			text += fmt.Sprintf(": --max-repeats %d", p.Needed)
+		}
+		return text
+	case p.Reached > 0:
+		return "; it needs more than 1,000 runs: measure on a quieter machine, or more work per run"
+	case p.Stopped == runner.StopMaxRepeats:
+		return "; --max-repeats allows more"
+	}
+	return ""
 }
 
 // reasonsText counts the reasons why points are inconclusive; a reason alone is not counted.
