@@ -77,7 +77,9 @@ compared that have it, such as instructions of cachegrind.
 
 With several metrics (--metric), each is judged in its own direction and
 corrected over its own points; --gate corrects over all of them. A table has one
-row per point, or one row per metric of a point on a narrow terminal.
+row per point, or one row per metric of a point on a narrow terminal. If both
+sides were imported, the table also has other metrics of the results, such as
+B/op and allocs/op of Go benchmarks; --gate and programs get those of --metric.
 
 --gate is for CI. Measure at least 6 repeats. Exit status 0: no regression. 1: a
 point regressed, disappeared, or fails significantly more often. 3:
@@ -121,6 +123,9 @@ changes add up to that of the total. There are no verdicts.`,
 					return a.endGate(f.gate, c, format)
 				}
 				req.SecondLook = views.CPUUser
+				if len(f.by) == 0 && f.gate == gateOff {
+					req.Others = views.MaxOthers
+				}
 				c, err := compare.Compare(cmd.Context(), db, req)
 				if err != nil {
 					return err

@@ -75,6 +75,9 @@ type Request struct {
 	// SecondLook is a metric that is compared too where the first look does not decide: if Metrics is empty, the verdict on a latency is
 	// inconclusive, and there are at most maxSecondLook points. It is no error if it cannot be compared. Empty: none.
 	SecondLook string
+	// Others is how many other metrics are compared too, if Metrics is empty, all runs of both sides were imported, and there are at most
+	// maxSecondLook points. Results of a tool often have few metrics, which belong together: ns/op, B/op and allocs/op.
+	Others int
 	// Thresholds are the thresholds per metric. The empty name stands for all other metrics that are compared by ratio. A metric
 	// without a threshold has the one that the sweep of the head gives it at a point.
 	Thresholds judge.Thresholds
@@ -106,6 +109,7 @@ type Request struct {
 type Comparison struct {
 	Rows       []Row
 	SecondLook []Row // see Request.SecondLook; the error rates hold for it by itself
+	Others     []Row // see Request.Others; the error rates hold for each metric by itself
 	Base, Head Side
 	Contrast   query.Contrast // the baseline that the values of an axis are compared with; empty: two sides are
 	Differs    []query.FactDifference
@@ -184,7 +188,7 @@ func compare(ctx context.Context, db *query.DB, req Request, many int) (Comparis
 		return Comparison{}, err
 	}
 	if req.Pages == nil {
-		c.Rows, c.SecondLook = m.rows(m.chosen), m.rows(m.second)
+		c.Rows, c.SecondLook, c.Others = m.rows(m.chosen), m.rows(m.second), m.rows(m.others)
 		return c, nil
 	}
 	const rowsAtOnce = 1000
@@ -225,6 +229,7 @@ type comparison struct {
 	thresholds judge.ThresholdCombiner            // combines the thresholds of the request and of points
 	chosen     []*pairing                         // points that become rows
 	second     []*pairing                         // points of the second look that become rows
+	others     []*pairing                         // points of other metrics that become rows
 	okStatuses map[int64]map[string]any           // Measured.Statuses by number of runs, if all are ok
 }
 
@@ -304,7 +309,10 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	}
 	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d query.FactDifference) bool { return d.Name == "machine" })...)
 	slices.SortStableFunc(c.Differs, func(a, b query.FactDifference) int { return query.FactRank(a) - query.FactRank(b) })
-	m.second, err = m.secondLook(ctx, families)
+	if m.second, err = m.secondLook(ctx, families); err != nil {
+		return Comparison{}, err
+	}
+	m.others, err = m.otherMetrics(ctx, families)
 	return c, err
 }
 

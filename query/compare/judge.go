@@ -73,9 +73,22 @@ func (m *comparison) secondLook(ctx context.Context, families []family) ([]*pair
 	if m.req.SecondLook == "" || len(m.req.Metrics) > 0 || !open || points > maxSecondLook {
 		return nil, nil
 	}
-	matched, err := m.metric(ctx, m.req.SecondLook)
-	second := byMetric(matched)
+	second, err := m.judgeToo(ctx, m.req.SecondLook)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []*pairing
 	for _, f := range second {
+		chosen = append(chosen, m.choose(f.points)...)
+	}
+	return chosen, m.name(ctx, chosen)
+}
+
+// judgeToo compares the points by a further metric; none if it cannot be compared.
+func (m *comparison) judgeToo(ctx context.Context, metric string) ([]family, error) {
+	matched, err := m.metric(ctx, metric)
+	further := byMetric(matched)
+	for _, f := range further {
 		err = errors.Join(err, f.checkUnits())
 	}
 	if errors.Is(err, query.ErrInput) { // the metric cannot be compared
@@ -84,13 +97,42 @@ func (m *comparison) secondLook(ctx context.Context, families []family) ([]*pair
 	if err != nil {
 		return nil, err
 	}
-	judgeLooks(second, m.req.Rules)
+	judgeLooks(further, m.req.Rules)
 	if !m.req.Absolute {
-		m.relative(second)
+		m.relative(further)
 	}
-	var chosen []*pairing
-	for _, f := range second {
-		chosen = append(chosen, m.choose(f.points)...)
+	return further, nil
+}
+
+// otherMetrics compares the points by the other metrics of Request.Others that both sides have, ascending, and returns those that have them
+// on both sides.
+func (m *comparison) otherMetrics(ctx context.Context, families []family) (chosen []*pairing, err error) {
+	points, primary := 0, []string{}
+	for _, f := range families {
+		points, primary = points+len(f.points), append(primary, f.metric)
+	}
+	imported := m.base.Imported == m.base.Runs && m.head.Imported == m.head.Runs
+	if m.req.Others == 0 || len(m.req.Metrics) > 0 || !imported || points > maxSecondLook {
+		return nil, nil
+	}
+	base, err := m.base.metrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head, err := m.head.metrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.DeleteFunc(head, func(name string) bool { return slices.Contains(primary, name) || !slices.Contains(base, name) })
+	for _, name := range names[:min(len(names), m.req.Others)] {
+		own, err := m.judgeToo(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range own {
+			both := slices.DeleteFunc(f.points, func(p *pairing) bool { return !p.hasBothSides() })
+			chosen = append(chosen, worstFirst(both, Verdicts, len(both))...)
+		}
 	}
 	return chosen, m.name(ctx, chosen)
 }

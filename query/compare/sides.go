@@ -300,6 +300,11 @@ func (s *selectedSide) onlyMachine() (machine string, ok bool) {
 	return s.strata[0].machine, !slices.ContainsFunc(s.strata, other)
 }
 
+// metrics returns the names of the metrics in the files of the side's runs, ascending.
+func (s *selectedSide) metrics(ctx context.Context) ([]string, error) {
+	return (&scan.Reader{Conn: s.Conn, Src: s.sel.Src}).Metrics(ctx)
+}
+
 // has reports whether some run is on the named side (base or head) of its session.
 func (s *selectedSide) has(name string) bool {
 	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.side == name })

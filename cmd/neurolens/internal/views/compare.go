@@ -44,7 +44,7 @@ func (w Comparison) sideBySide() bool {
 
 // View returns the comparison as a table, with the worst first; unchanged points are only counted.
 func (w Comparison) View() term.View {
-	v := term.View{Above: append([]string{w.headline(), ""}, w.head()...)}
+	v := term.View{Above: append([]string{w.headline() + w.othersChanged(), ""}, w.head()...)}
 	var narrow func() ([]term.Column, [][]term.Cell)
 	var several *metricsTable
 	switch {
@@ -55,22 +55,23 @@ func (w Comparison) View() term.View {
 		several = &b
 		v = b.addLines(v)
 	default:
-		rows := w.shown()
-		varying := w.pointAxes(rows)
-		v.Columns, v.Rows = w.points(rows, varying)
-		for _, place := range rows {
-			v.Points = append(v.Points, cmp.Or(w.C.Rows[place].HeadID, w.C.Rows[place].BaseID))
+		rows, wide := w.shown(), w.withOthers()
+		all := slices.Concat(rows, w.shownOthers())
+		varying := wide.pointAxes(all)
+		v.Columns, v.Rows = wide.pointsOf(all, varying)
+		for _, place := range all {
+			v.Points = append(v.Points, cmp.Or(wide.C.Rows[place].HeadID, wide.C.Rows[place].BaseID))
 		}
-		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, w.Reader.MergedAxes(varying)) }
+		narrow = func() ([]term.Column, [][]term.Cell) { return wide.pointsOf(all, wide.mergedAxes(varying)) }
 		if shared := w.constants(false); len(shared) > 0 {
 			v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
 		}
 		if hidden := w.hidden(rows); hidden != "" {
 			v.Below = append(v.Below, hidden, "")
 		}
-		v.Below = slices.Concat(v.Below, w.failures(rows), w.explained(v, rows))
+		v.Below = slices.Concat(v.Below, w.failures(rows), wide.explained(v, all))
 	}
-	v.Below = slices.Concat(v.Below, w.counts(), w.Second)
+	v.Below = slices.Concat(v.Below, w.counts(), w.otherCounts(), w.Second)
 	if w.Gate != "" {
 		v.Below = append(v.Below, w.Gate)
 	}
@@ -148,7 +149,7 @@ func (w Comparison) headline() string {
 
 // announced is the headline for readers who may see nothing else: it names the point or what all points share, the metric, and the commits.
 func (w Comparison) announced() string {
-	names, text := w.constants(true), w.headline()
+	names, text := w.constants(true), w.headline()+w.othersChanged()
 	if len(w.C.Rows) == 1 {
 		names = append(names, w.constants(false)...)
 		if r := &w.C.Rows[0]; r.Estimates != nil && r.Verdict == judge.Unchanged {

@@ -32,6 +32,7 @@ func (w Comparison) Markdown() []byte {
 		columns, rows := several.table(several.varying(several.places()), w.C.Contrast.Axis == "")
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	default:
+		w := w.withOthers()
 		loud, rest := w.split()
 		w.table(&b, loud)
 		w.methods(&b, loud)
@@ -48,7 +49,7 @@ func (w Comparison) Markdown() []byte {
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
 	lines := slices.Concat(w.head(), w.failures(w.everything()))
-	lines = append(lines, w.counts()...)
+	lines = slices.Concat(lines, w.counts(), w.otherCounts())
 	if len(w.Selection.By) == 0 {
 		lines = append(lines, w.explained(term.View{}, w.everything())...)
 	}
@@ -105,6 +106,6 @@ func (w Comparison) table(b *bytes.Buffer, places []int) {
 	if len(places) == 0 {
 		return
 	}
-	columns, cells := w.points(places, w.pointAxes(places))
+	columns, cells := w.pointsOf(places, w.pointAxes(places))
 	term.View{Columns: columns, Rows: cells}.Markdown(b)
 }

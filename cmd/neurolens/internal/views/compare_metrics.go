@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // metricsTable is a comparison in several metrics that were asked for: a row for each pair of points, and for each metric in its turn
@@ -17,6 +18,93 @@ type metricsTable struct {
 	every         []int   // the places of all pairs
 	pairs         []*pair // that are shown, the worst first
 	quiet, beyond int     // pairs that are not shown: unchanged in every metric; of those that are not, beyond CompareRows
+}
+
+// MaxOthers is how many other metrics of imported results a comparison shows without being asked.
+const MaxOthers = 4
+
+// withOthers returns the comparison with the rows of other metrics, which has a column of the metric. It is for tables: the headline, the
+// counts and the next command are about the metrics that were compared in the first place.
+func (w Comparison) withOthers() Comparison {
+	if len(w.C.Others) == 0 {
+		return w
+	}
+	c := *w.C
+	c.Rows = slices.Concat(c.Rows, c.Others)
+	c.Metrics = append(slices.Clone(c.Metrics), w.otherMetrics()...)
+	w.C = &c
+	return w
+}
+
+// otherMetrics returns the names of the other metrics that have rows.
+func (w Comparison) otherMetrics() []string {
+	return slices.Compact(term.Texts(w.C.Others, func(r compare.Row) string { return r.Metric }))
+}
+
+// otherCounts counts the verdicts of each other metric.
+func (w Comparison) otherCounts() []string {
+	var lines [][2]string
+	for _, metric := range w.otherMetrics() {
+		own := slices.DeleteFunc(slices.Clone(w.C.Others), func(r compare.Row) bool { return r.Metric != metric })
+		lines = append(lines, [2]string{metric, verdictCounts(countVerdicts(own, func(r *compare.Row) judge.Verdict { return r.Verdict }))})
+	}
+	return term.Pairs(lines)
+}
+
+// othersChanged ends the headline with the other metrics that changed; empty: none did.
+func (w Comparison) othersChanged() (text string) {
+	for _, metric := range w.otherMetrics() {
+		counts := map[judge.Verdict]int{}
+		for i := range w.C.Others {
+			if r := &w.C.Others[i]; r.Metric == metric && called(r.Verdict) {
+				counts[r.Verdict]++
+			}
+		}
+		if len(counts) > 0 {
+			text += "; " + metric + ": " + verdictCounts(counts)
+		}
+	}
+	return text
+}
+
+// shownOthers returns the indices of the rows of withOthers that stand in its table below those of the comparison: those that need
+// attention and differ at all, or with --all every one, and at most CompareRows without it.
+func (w Comparison) shownOthers() (all []int) {
+	for i := range w.C.Others {
+		r := &w.C.Others[i]
+		equal := r.Estimates != nil && r.Estimates.Change == 0 && !called(r.Verdict)
+		if w.Selection.All || isLoud(r) && !equal {
+			all = append(all, len(w.C.Rows)+i)
+		}
+	}
+	if !w.Selection.All {
+		all = all[:min(len(all), CompareRows)]
+	}
+	return all
+}
+
+// pointsOf is points for some rows of withOthers. A metric that is called like its unit is not repeated behind each value.
+func (w Comparison) pointsOf(places []int, varying []Axis) ([]term.Column, [][]term.Cell) {
+	columns, cells := w.points(places, varying)
+	if len(w.C.Metrics) > 1 {
+		for i, place := range places {
+			if r := &w.C.Rows[place]; r.Metric == r.Unit {
+				for k := len(varying); k < len(cells[i]); k++ {
+					cells[i][k].Text = strings.ReplaceAll(cells[i][k].Text, " "+r.Unit, "")
+				}
+			}
+		}
+	}
+	return columns, cells
+}
+
+// mergedAxes merges all axes but that of the metric.
+func (w Comparison) mergedAxes(varying []Axis) []Axis {
+	if len(w.C.Metrics) < 2 || len(varying) < 2 {
+		return w.Reader.MergedAxes(varying)
+	}
+	last := len(varying) - 1
+	return append(w.Reader.MergedAxes(varying[:last]), varying[last])
 }
 
 // metricsTable gathers the rows of all metrics by pair. Of a matrix, whose rows are what was asked for, none is too quiet.
