@@ -181,7 +181,7 @@ func (w Comparison) looked() []string {
 	case len(w.C.Head.Sessions) > 1:
 		return []string{"sessions with --until-conclusive, taken together: " + wrong}
 	default:
-		return []string{fmt.Sprintf("looked at up to %s times during measurement: %s", term.Thousands(planned), wrong)}
+		return []string{fmt.Sprintf("looked at up to %s during measurement: %s", term.Count(planned, "time"), wrong)}
 	}
 }
 
