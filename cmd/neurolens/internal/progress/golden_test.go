@@ -121,13 +121,13 @@ func TestPrecision(t *testing.T) {
 // TestVerdictsOfLongTable: the verdicts of a table that scrolls off a terminal stand below it, directly above what to type next. In a comment
 // they stand above it.
 func TestVerdictsOfLongTable(t *testing.T) {
-	const verdict = "b is faster than a"
+	const verdict = "b is faster than a" // two lines of a terminal that is 10 wide
 	s := Summary{Sweep: &sweep.Sweep{}, Result: runner.Result{Session: "01M0000000000000000000000A"}, Won: []string{verdict}}
 	for _, c := range []struct {
-		points           int
+		points, width    int
 		published, below bool
-	}{{longTable, false, false}, {longTable + 1, false, true}, {longTable + 1, true, false}} {
-		s.Published = c.published
+	}{{longTable - 1, 0, false, false}, {longTable, 0, false, true}, {longTable - 2, 10, false, false}, {longTable - 1, 10, false, true}, {longTable, 0, true, false}} {
+		s.Published, s.Reader.Width = c.published, c.width
 		v := s.View(make([]query.SessionPoint, c.points))
 		above := slices.Contains(v.Above, verdict)
 		if n := len(v.Below); above == c.below || c.below != (v.Below[n-2] == verdict) {

@@ -88,7 +88,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 		},
 	}
 	won := s.Won
-	if scrolls := len(points) > longTable && !s.Published; len(won) > 0 && !scrolls {
+	if scrolls := len(points)+s.lines(won) > longTable && !s.Published; len(won) > 0 && !scrolls {
 		v.Above, won = append(append(v.Above, ""), won...), nil
 	}
 	notes, everywhere := views.Notes{}, common(points)
@@ -174,8 +174,19 @@ func (s Summary) precision(points []query.SessionPoint) string {
 // with less.
 const usualPrecision = .02
 
-// longTable is how many rows a terminal of 24 lines shows together with the lines around them. The verdicts of a longer table stand below it,
-// where they do not scroll off.
+// lines returns how many lines of the terminal some texts take.
+func (s Summary) lines(texts []string) int {
+	n := len(texts)
+	if s.Reader.Width > 0 {
+		for _, text := range texts {
+			n += max(term.Width(text)-1, 0) / s.Reader.Width
+		}
+	}
+	return n
+}
+
+// longTable is how many rows and lines of verdicts a terminal of 24 lines shows together with the lines around them. If there are more, the
+// verdicts stand below the table, where they do not scroll off.
 const longTable = 10
 
 // cut says why a session ended although points are inconclusive; empty: after its last look, or all are decided.
