@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/bucket"
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -21,16 +23,34 @@ from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE, or from the
 role of the machine. The topic buckets says more.`
 
 func newStorePushCommand(a *app) *cobra.Command {
-	return a.bucketCommand(&cobra.Command{
+	var compacted, garbage bool
+	cmd := a.bucketCommand(&cobra.Command{
 		Use:   "push URL",
 		Short: "Put new runs into a bucket that others pull from",
 		Long: `Put the runs, events and files of this store that the bucket lacks into it.
 Runs are sealed first. A push is few objects, and its manifest is put last: when
 the command ends with exit status 0, everybody who pulls gets all of it. After
 an interruption, push again. Any number of machines may push at the same time.
+
+With --compacted, a copy of the store without removed runs, in few files, is put
+beside the pushes. Who pulls for the first time, and engines such as Spark, read
+it instead of them. Pull first: it stands for all pushes that this store has.
 ` + bucketHelp,
 		Example: "  neurolens store push s3://bench/team",
-	}, ingest.Open, func(t *transfer) error { return t.push() })
+	}, ingest.Open, func(t *transfer) error {
+		if err := t.push(compacted); err != nil || !garbage {
+			return err
+		}
+		n, err := t.bucket.RemoveLeftovers(t, t.now())
+		if err != nil {
+			return storeError{err}
+		}
+		fmt.Fprintf(t.stderr, "%s of pushes that did not finish removed\n", term.Count(n, "object"))
+		return nil
+	})
+	cmd.Flags().BoolVar(&compacted, "compacted", false, "also put a compacted copy of the store")
+	cmd.Flags().BoolVar(&garbage, "gc", false, "also remove what pushes left that did not finish, after 7 days")
+	return cmd
 }
 
 func newStorePullCommand(a *app) *cobra.Command {
@@ -63,7 +83,7 @@ func newStoreSyncCommand(a *app) *cobra.Command {
 		if err := t.pull(""); err != nil {
 			return err
 		}
-		return t.push()
+		return t.push(false)
 	})
 }
 
@@ -110,11 +130,23 @@ func (a *app) openBucket(address string) (*bucket.Bucket, error) {
 	return b, err
 }
 
-func (t *transfer) push() error {
-	done, err := t.bucket.Push(t, t.dir, t.store)
+func (t *transfer) push(compacted bool) (err error) {
+	var done bucket.Pushed
+	place := ""
+	if compacted {
+		done, place, err = t.bucket.PushCompacted(t, t.dir, t.store)
+	} else {
+		done, err = t.bucket.Push(t, t.dir, t.store)
+	}
 	t.pushed = &done
 	if err != nil {
 		return storeError{err}
+	}
+	switch {
+	case place != "":
+		fmt.Fprintf(t.stderr, "compacted store: %s\n", t.bucket.URL(place))
+	case compacted:
+		fmt.Fprintln(t.stderr, "the compacted store in the bucket has all pushes already")
 	}
 	if done.Live > 0 {
 		fmt.Fprintf(t.stderr, "%s not pushed: the writer is at work, or its end is not certain; push again when it has ended\n", term.Count(done.Live, "run")+" "+term.IsAre(done.Live))
@@ -144,6 +176,35 @@ func (t *transfer) pull(expression string) error {
 	if _, err := t.store.Pack(); err != nil {
 		return storeError{err}
 	}
+	return nil
+}
+
+// verifyBucket checks the objects of a bucket.
+func (a *app) verifyBucket(ctx context.Context, address string, full bool, format string) error {
+	b, err := a.openBucket(address)
+	if err != nil {
+		return err
+	}
+	var found []check.Finding
+	done, err := b.Verify(ctx, full, func(f check.Finding) { found = append(found, f) })
+	if err != nil {
+		return storeError{err}
+	}
+	t := answer.TableOf(views.FindingFields()[:3], found) // nothing is read of which a loss could be counted
+	if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, nil, a.page()) }); err != nil {
+		return err
+	}
+	has := fmt.Sprintf("%s and %s in %s, of %s", term.Count(done.Runs, "run"), term.Count(done.Events, "event"), term.Count(done.Objects, "object"), term.Count(done.Pushes, "push"))
+	if done.Damage > 0 {
+		return storeError{fmt.Errorf("bucket %s is damaged: %s found in %s", address, term.Count(done.Damage, "problem"), has)}
+	}
+	if done.Repeated > 0 {
+		has += fmt.Sprintf("; %s in several pushes, which count once", term.Count(done.Repeated, "run"))
+	}
+	if done.Leftovers > 0 {
+		has += fmt.Sprintf("; %s of pushes that did not finish", term.Count(done.Leftovers, "object"))
+	}
+	fmt.Fprintf(a.stderr, "bucket %s is whole: %s\n", address, has)
 	return nil
 }
 

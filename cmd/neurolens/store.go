@@ -267,9 +267,10 @@ the file brings it back.`,
 }
 
 func newStoreVerifyCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify",
-		Short: "Check every file of the store",
+	var full bool
+	cmd := &cobra.Command{
+		Use:   "verify [URL]",
+		Short: "Check every file of the store, or of a bucket",
 		Long: `Check every file of the store, and list every problem. Each file is compared
 with its hash, each run with its digest, names with contents, and packs with
 what they repeat. Nothing is changed.
@@ -277,9 +278,20 @@ what they repeat. Nothing is changed.
 Each problem is one row. notice: the data is still read correctly. damage:
 something is broken. unreadable: the system does not let the file be read, so
 its content is unknown. newer: the file is of a later version. If there is any
-row but notices, the exit status is 5.`,
-		Args: noArguments,
-		RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
+row but notices, the exit status is 5.
+
+With the URL of a bucket (see store push), its manifests are read, and each
+object that they name has to be there with its size. With --full, all objects
+are read and compared with their hashes. No store is needed then.`,
+		Example: "  neurolens store verify\n  neurolens store verify s3://bench/team",
+		Args:    arguments(0, 1, "at most the URL of a bucket"),
+		RunE: a.printing(func(cmd *cobra.Command, args []string, format string) error {
+			if len(args) > 0 {
+				return a.verifyBucket(cmd.Context(), args[0], full, format)
+			}
+			if full {
+				return usageErrorf("store verify: --full is for a bucket; every file of a store is read in any case")
+			}
 			dir, err := a.writeStore()
 			if err != nil {
 				return err
@@ -309,6 +321,8 @@ row but notices, the exit status is 5.`,
 			return nil
 		}),
 	}
+	cmd.Flags().BoolVar(&full, "full", false, "read every object of a bucket and compare its hash")
+	return cmd
 }
 
 // maintenanceMemory is how many bytes are in memory before garbage is collected more often.

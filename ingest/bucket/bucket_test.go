@@ -3,7 +3,6 @@ package bucket_test
 import (
 	"context"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,7 +153,7 @@ func TestFaults(t *testing.T) {
 		for at := 0; ; at++ {
 			server, o := newServer(t)
 			hit := false
-			once := func(n int, _ *http.Request) fault {
+			once := func(n int, _ *requested) fault {
 				if n != at {
 					return none
 				}
@@ -183,8 +182,8 @@ func TestCrash(t *testing.T) {
 		for at := 0; ; at++ {
 			server, o := newServer(t)
 			from, into, reader := annotated(t), newStore(t), newStore(t)
-			crash := func(end context.CancelFunc) func(n int, _ *http.Request) fault {
-				return func(n int, _ *http.Request) fault {
+			crash := func(end context.CancelFunc) func(n int, _ *requested) fault {
+				return func(n int, _ *requested) fault {
 					switch {
 					case n < at:
 						return none

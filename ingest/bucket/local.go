@@ -17,9 +17,10 @@ type local struct {
 	disk.OS
 	header  schema.Header
 	listing *schema.Listing
-	names   map[string]bool      // of sealed files, without their directory
-	events  map[schema.ULID]bool //
-	runs    []schema.ULID        // of all runs that are there or removed, ascending; nil until they are needed
+	names   map[string]bool // of sealed files, without their directory
+	events  map[schema.ULID]bool
+	runs    map[schema.SealedFile][]schema.ULID // of files that were read, ascending
+	others  map[schema.ULID]bool                // live and removed runs; nil until they are needed
 }
 
 // openLocal lists a store.
@@ -28,7 +29,7 @@ func openLocal(dir string) (*local, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{OS: files, names: map[string]bool{}, events: map[schema.ULID]bool{}}
+	l := &local{OS: files, names: map[string]bool{}, events: map[schema.ULID]bool{}, runs: map[schema.SealedFile][]schema.ULID{}}
 	if l.header, err = schema.ReadHeader(files); err != nil {
 		return nil, err
 	}
@@ -44,38 +45,46 @@ func openLocal(dir string) (*local, error) {
 	return l, nil
 }
 
-// hasRun reports whether a run is stored, or was removed.
-func (l *local) hasRun(ctx context.Context, id schema.ULID) (bool, error) {
-	if l.runs == nil {
-		if err := l.readRuns(ctx); err != nil {
-			return false, err
+// sealedRuns returns the ids of the sealed runs, ascending.
+func (l *local) sealedRuns(ctx context.Context) (ids []schema.ULID, err error) {
+	for _, f := range l.listing.Sealed {
+		err := runfile.EachDigest(l, f, func(run schema.ULID, _ string) { ids = append(ids, run) })
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
 		}
 	}
-	_, found := slices.BinarySearchFunc(l.runs, id, schema.ULID.Compare)
-	return found, nil
+	slices.SortFunc(ids, schema.ULID.Compare)
+	return ids, nil
 }
 
-// readRuns reads the ids of all runs.
-func (l *local) readRuns(ctx context.Context) error {
-	l.runs = []schema.ULID{}
-	for _, f := range l.listing.Sealed {
-		err := runfile.EachDigest(l, f, func(run schema.ULID, _ string) { l.runs = append(l.runs, run) })
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return err
-		}
+// runsOf returns the ids of the runs of a sealed file, ascending.
+func (l *local) runsOf(f schema.SealedFile) ([]schema.ULID, error) {
+	ids, known := l.runs[f]
+	if known {
+		return ids, nil
 	}
+	err := runfile.EachDigest(l, f, func(run schema.ULID, _ string) { ids = append(ids, run) })
+	l.runs[f] = ids
+	return ids, err
+}
+
+// otherRuns returns the runs that are in no sealed file: live ones, and those that events remove and that a compaction may have left out.
+func (l *local) otherRuns() (map[schema.ULID]bool, error) {
+	if l.others != nil {
+		return l.others, nil
+	}
+	l.others = map[schema.ULID]bool{}
 	for _, f := range l.listing.Live {
-		l.runs = append(l.runs, f.Run)
+		l.others[f.Run] = true
 	}
 	for id := range runfile.ReadRemoved(l) {
 		run, err := schema.ParseULID(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		l.runs = append(l.runs, run)
+		l.others[run] = true
 	}
-	slices.SortFunc(l.runs, schema.ULID.Compare)
-	return nil
+	return l.others, nil
 }
 
 // lacks reports whether a store lacks runs and events of a push.
@@ -85,17 +94,43 @@ func (l *local) lacks(ctx context.Context, b *Bucket, n int64) (runs, events boo
 	if l.hasNames(m) {
 		return false, events, nil
 	}
-	if len(l.names) == 0 && len(l.listing.Live) == 0 && len(l.events) == 0 {
-		return true, events, nil // nothing is there
-	}
 	ids, err := b.runIDs(ctx, n)
-	for _, id := range ids {
-		has, err := l.hasRun(ctx, id)
-		if err != nil || !has {
-			return true, events, err
+	if err != nil || len(ids) == 0 {
+		return false, events, err
+	}
+	runs, err = l.lacksRuns(ctx, ids)
+	return runs, events, err
+}
+
+// lacksRuns reports whether one of some runs, whose ids ascend, is not here. It reads the files that can have one of them.
+func (l *local) lacksRuns(ctx context.Context, ids []schema.ULID) (bool, error) {
+	first, last := ids[0].Time().UnixMilli(), ids[len(ids)-1].Time().UnixMilli()
+	var near []schema.SealedFile
+	for _, f := range l.listing.Sealed {
+		if f.First <= last && f.Last >= first {
+			if _, err := l.runsOf(f); err != nil {
+				return false, err
+			}
+			near = append(near, f)
 		}
 	}
-	return false, events, err
+	for _, id := range ids {
+		at := id.Time().UnixMilli()
+		if slices.ContainsFunc(near, func(f schema.SealedFile) bool {
+			if at < f.First || at > f.Last {
+				return false
+			}
+			_, found := slices.BinarySearchFunc(l.runs[f], id, schema.ULID.Compare)
+			return found
+		}) {
+			continue
+		}
+		others, err := l.otherRuns()
+		if err != nil || !others[id] {
+			return true, err
+		}
+	}
+	return false, ctx.Err()
 }
 
 // hasNames reports whether the files of a push, or the files that it was made from, are there by their names.

@@ -31,10 +31,12 @@ func (l location) String() string { return strings.TrimSuffix(scheme+l.bucket+"/
 
 // parseLocation parses s3://BUCKET or s3://BUCKET/PREFIX. The error does not repeat a text that may contain a password.
 func parseLocation(text string) (location, error) {
+	_, host, _ := strings.Cut(text, "://")
+	host, _, _ = strings.Cut(host, "/")
 	rest, ok := strings.CutPrefix(text, scheme)
 	bucket, prefix, _ := strings.Cut(rest, "/")
 	switch {
-	case strings.Contains(bucket, "@"):
+	case strings.Contains(host, "@"):
 		return location{}, errors.New("a URL with a user or a password is refused: every user of the machine can read it in the list of processes; " +
 			"set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	case !ok:

@@ -62,6 +62,9 @@ func Open(address string, o Options) (*Bucket, error) {
 	return &Bucket{remote: r, program: o.Program, cache: o.Cache}, nil
 }
 
+// URL returns the URL of a key.
+func (b *Bucket) URL(key string) string { return b.url(key) }
+
 // Requests returns the number of requests that were sent, repetitions included.
 func (b *Bucket) Requests() int { return int(b.requests.Load()) }
 
@@ -159,7 +162,7 @@ func (b *Bucket) keep(n int64, line []byte, modified time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.url(numberKey(n)), err)
 	}
-	if m.Replaces >= n {
+	if m.Replaces >= n && m.Replaces > 0 {
 		return fmt.Errorf("%s: %w: it replaces later pushes", b.url(numberKey(n)), ErrDamaged)
 	}
 	e := entry{there: b.pushes[n].there, bytes: int64(len(line)), modified: modified, summary: m}

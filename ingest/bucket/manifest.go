@@ -35,7 +35,7 @@ const (
 	kindOps       = schema.OpsDir
 	kindEvents    = schema.EventsDir
 	kindArtifacts = schema.ArtifactsDir
-	kindStore     = "store" // the header of a compacted store
+	kindStore     = "store" // a file that makes a compacted store one: its header, its pack of events
 )
 
 // Object is an object of a push.
@@ -186,8 +186,6 @@ func (m *manifest) validate() error {
 		return fmt.Errorf("it has %d events, and %d objects of events", m.Events, kinds[kindEvents])
 	case m.Replaces == 0 && max(kinds[kindRuns], kinds[kindSamples], kinds[kindOps]) > 1:
 		return errors.New("it has several objects of a table")
-	case kinds[kindStore] != min(int(m.Replaces), 1):
-		return errors.New("only a compacted store has a header")
 	}
 	return nil
 }
@@ -209,6 +207,17 @@ func (m *manifest) place() string {
 func compactedPlace(replaces int64, push string) string {
 	return compactedDir + numberText(replaces) + "-" + push + "/"
 }
+
+// artifactKey is the key of an artifact with a name, <sha256><.ext>. In a push it has the id of the push, so that no two pushes write it.
+func (m *manifest) artifactKey(name string) string {
+	if m.Replaces > 0 {
+		return m.place() + artifactName(name)
+	}
+	return m.place() + kindArtifacts + "/" + m.Push + "/" + name
+}
+
+// artifactName returns the path of an artifact in a store.
+func artifactName(name string) string { return path.Join(kindArtifacts, name[:2], name) }
 
 // eventsKey is the key of the events of a push.
 func (m *manifest) eventsKey() string { return m.place() + kindEvents + "/" + m.Push + eventsSuffix }
@@ -238,15 +247,17 @@ func (m *manifest) nameOf(o Object) (string, error) {
 		}
 		return "", nil
 	case kindArtifacts:
-		if disk.ArtifactHash(rest) != o.SHA256 || !plainName.MatchString(path.Base(rest)) {
+		name := path.Base(rest)
+		if !plainName.MatchString(name) || name[:len(o.SHA256)] != o.SHA256 || o.Key != m.artifactKey(name) {
+			return "", wrong
+		}
+		return artifactName(name), nil
+	case kindStore:
+		push, err := schema.ParseULID(m.Push)
+		if err != nil || m.Replaces == 0 || rest != schema.HeaderFile && rest != schema.PackedEvents(push) {
 			return "", wrong
 		}
 		return rest, nil
-	case kindStore:
-		if rest != schema.HeaderFile {
-			return "", wrong
-		}
-		return schema.HeaderFile, nil
 	}
 	return "", wrong
 }

@@ -309,6 +309,7 @@ func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o 
 		if errors.Is(err, os.ErrExist) {
 			return nil // an artifact that another push has too
 		}
+		_ = os.Remove(file)
 		return err
 	}
 	if o.Kind == kindEvents {

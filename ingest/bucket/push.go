@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"time"
 
@@ -215,7 +216,15 @@ func (p *pushing) plan(ctx context.Context) (*plan, error) {
 			}
 		}
 	}
-	todo.events = events
+	for _, id := range events {
+		e, err := schema.ReadEvent(p.store, id)
+		if err != nil { // a damaged one must not get into the bucket
+			return nil, runfile.InFile(schema.EventFile(id), err)
+		}
+		if e.Kind != schema.EventAbsent { // which is about the files of this store
+			todo.events = append(todo.events, id)
+		}
+	}
 	for _, n := range p.numbers() {
 		if m := p.pushes[n].summary; m != nil {
 			for _, o := range m.Objects {
@@ -339,7 +348,7 @@ func (p *pushing) pushPart(ctx context.Context, some part) error {
 	}
 	var files []localObject
 	for _, name := range artifacts {
-		files = append(files, localObject{kindArtifacts, m.place() + name, name})
+		files = append(files, localObject{kindArtifacts, m.artifactKey(path.Base(name)), name})
 	}
 	for _, t := range runfile.Tables { // runs are last
 		if set == nil || !set.Has(t) {
@@ -460,9 +469,6 @@ func (p *pushing) putEvents(ctx context.Context, m *manifest, events []schema.UL
 	defer temp.Remove()
 	err = temp.FillWith(func(w io.Writer) error {
 		for _, id := range events {
-			if _, err := schema.ReadEvent(p.store, id); err != nil { // a damaged one must not get into the bucket
-				return runfile.InFile(schema.EventFile(id), err)
-			}
 			line, err := schema.ReadNames(p.store, schema.EventFile(id))
 			if err == nil {
 				_, err = w.Write(line)
@@ -477,7 +483,11 @@ func (p *pushing) putEvents(ctx context.Context, m *manifest, events []schema.UL
 		return err
 	}
 	m.EventIDs, m.Events = events, len(events)
-	return p.putFiles(ctx, m, []localObject{{kindEvents, m.eventsKey(), temp.Name}})
+	files := []localObject{{kindEvents, m.eventsKey(), temp.Name}}
+	if push, err := schema.ParseULID(m.Push); m.Replaces > 0 && err == nil { // engines read packs of events
+		files = append(files, localObject{kindStore, m.place() + schema.PackedEvents(push), temp.Name})
+	}
+	return p.putFiles(ctx, m, files)
 }
 
 // errOvertaken means that another push has some of the runs or events meanwhile.

@@ -302,6 +302,11 @@ func (r *remote) list(ctx context.Context, prefix, after string, folders bool, e
 	return cmp.Or(failed, ctx.Err())
 }
 
+// remove deletes an object.
+func (r *remote) remove(ctx context.Context, key string) error {
+	return r.failed(ctx, "removing", key, r.core.RemoveObject(ctx, r.bucket, r.prefix+key, minio.RemoveObjectOptions{}))
+}
+
 // url names an object.
 func (r *remote) url(key string) string { return scheme + r.bucket + "/" + r.prefix + key }
 

@@ -36,7 +36,13 @@ type server struct {
 	requests []string // method and key, in order
 	careless bool     // If-None-Match is ignored
 	page     int      // keys of a listing
-	before   func(n int, request *http.Request) fault
+	before   func(n int, request *requested) fault
+}
+
+// requested is a request, and where its answer goes.
+type requested struct {
+	*http.Request
+	answer http.ResponseWriter
 }
 
 type object struct {
@@ -55,6 +61,7 @@ const (
 	twice           // the request is done twice, as after a repetition on the way
 	late            // an answer 500 comes at once, and the request is done later
 	half            // of the body of an answer, half arrives
+	answered        // by the function that says so
 )
 
 var faults = []fault{refused, cut, answerCut, twice, late, half}
@@ -100,9 +107,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	fails := none
 	if before != nil {
-		fails = before(n, r)
+		fails = before(n, &requested{r, w})
 	}
 	switch fails {
+	case answered:
 	case refused:
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case cut:
@@ -234,7 +242,7 @@ func (s *server) sent() int {
 }
 
 // set changes what goes wrong.
-func (s *server) set(before func(n int, r *http.Request) fault) {
+func (s *server) set(before func(n int, r *requested) fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before, s.requests = before, nil

@@ -326,7 +326,7 @@ func buckets(request) ([]cobra.Completion, cobra.ShellCompDirective) {
 
 // arguments are what commands take. Those that are not here take none.
 var arguments = map[string]offer{
-	"bench": files, "discover": folders, "ingest": files, "store merge": folders, "store push": first(buckets), "store pull": first(buckets), "store sync": first(buckets), "query": nothing, "model gen": first(completionWords(onnx.Names()...)),
+	"bench": files, "discover": folders, "ingest": files, "store merge": folders, "store push": first(buckets), "store verify": first(buckets), "store pull": first(buckets), "store sync": first(buckets), "query": nothing, "model gen": first(completionWords(onnx.Names()...)),
 	"bisect": each(one(commits), one(commits), ending(sweepEndings...)),
 	"show":   first(one(runs)), "ls": filters, "history": filters, "report": filters, "notebook": filters, "export": each(files, filters),
 	"compare": first(orFiles(filters), orFiles(filters)), "explain": first(orFiles(filters), orFiles(filters)),

@@ -1,0 +1,345 @@
+package bucket_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/bucket"
+	"github.com/neurolens/neurolens/ingest/check"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
+)
+
+// verify returns what Verify counts and finds.
+func verify(t testing.TB, o *bucket.Options, full bool) (bucket.Verified, []check.Finding) {
+	t.Helper()
+	var found []check.Finding
+	done := valuetest.Must(opened(t, o).Verify(t.Context(), full, func(f check.Finding) { found = append(found, f) }))
+	return done, found
+}
+
+// TestVerify: the objects of manifests are there, with their sizes and hashes; each acknowledged run counts once.
+func TestVerify(t *testing.T) {
+	server, o := newServer(t)
+	server.page = 3 // keys of a listing
+	dir := annotated(t)
+	valuetest.Must(push(t, o, dir))
+	add(t, dir, few(3)...)
+	valuetest.Must(push(t, o, dir))
+	server.objects["team/writer=x/leftover"] = object{}
+	done, found := verify(t, o, true)
+	valuetest.Equal(t, len(found), 0)
+	done.Bytes = 0
+	valuetest.Equal(t, done, bucket.Verified{Pushes: 2, Runs: 8, Events: 2, Objects: 7, Leftovers: 1})
+
+	whole := maps.Clone(server.objects)
+	for _, key := range slices.Sorted(maps.Keys(whole)) {
+		if !strings.HasPrefix(key, "team/writer=") && !strings.HasPrefix(key, "team/pushes/") || strings.HasSuffix(key, "leftover") {
+			continue
+		}
+		for _, damage := range []struct {
+			full bool
+			do   func()
+		}{
+			{false, func() { delete(server.objects, key) }},
+			{false, func() { server.objects[key] = object{content: whole[key].content[1:]} }},
+			{true, func() {
+				content := slices.Clone(whole[key].content)
+				content[len(content)/2] ^= 1
+				server.objects[key] = object{content: content}
+			}},
+		} {
+			server.objects = maps.Clone(whole)
+			damage.do()
+			_, found := verify(t, o, damage.full)
+			said := slices.ContainsFunc(found, func(f check.Finding) bool { return "team/"+f.Path == key && f.Severity == check.SeverityDamage })
+			last := strings.HasSuffix(key, "000000000002.json") && server.objects[key].content == nil // nobody can know that it was there
+			if !said && !last {
+				t.Errorf("%s was damaged, and verify found %v", key, found)
+			}
+		}
+	}
+}
+
+// TestDamagedPush: nothing is merged of a push with a damaged object or manifest, and the others are.
+func TestDamagedPush(t *testing.T) {
+	server, o := newServer(t)
+	first, second := annotated(t), newStore(t, few(2)...)
+	valuetest.Must(push(t, o, first))
+	valuetest.Must(push(t, o, second))
+	whole := maps.Clone(server.objects)
+	for _, key := range slices.Sorted(maps.Keys(whole)) {
+		if key == "team/neurolens-bucket.json" {
+			continue
+		}
+		server.objects = maps.Clone(whole)
+		content := slices.Clone(whole[key].content)
+		content[len(content)/2] ^= 1
+		server.objects[key] = object{content: content}
+		into := newStore(t)
+		var refused []ingest.LeftOut
+		var done bucket.Pulled
+		with(t, into, func(s *ingest.Store) {
+			done = valuetest.Must(opened(t, uncached(t, o)).Pull(t.Context(), into, s, bucket.Pulling{Refused: func(f ingest.LeftOut) { refused = append(refused, f) }}))
+		})
+		valuetest.Equal(t, len(refused), 1, key)
+		valuetest.Equal(t, done.Refused, 1, key)
+		storetest.Whole(t, into)
+		if n := len(storetest.States(t, into)); n != 2 && n != 5 {
+			t.Errorf("%s is damaged, and the pull gave %d runs", key, n)
+		}
+		server.objects = maps.Clone(whole)
+		valuetest.Must(pull(t, uncached(t, o), into))
+		valuetest.Equal(t, len(storetest.States(t, into)), 7, key)
+	}
+}
+
+// TestLeftovers: objects that no manifest names are removed after seven days, and nothing else.
+func TestLeftovers(t *testing.T) {
+	server, o := newServer(t)
+	dir := annotated(t)
+	valuetest.Must(push(t, o, dir))
+	want := server.keys("")
+	now := time.Now()
+	stop, end := context.WithCancel(t.Context())
+	server.set(func(_ int, r *requested) fault {
+		if strings.HasPrefix(r.URL.Path, "/bench/team/pushes/") && r.Method == "PUT" {
+			end()
+			return cut
+		}
+		return none
+	})
+	add(t, dir, few(1)...)
+	with(t, dir, func(s *ingest.Store) { _, _ = opened(t, o).Push(stop, dir, s) })
+	server.set(nil)
+	server.objects["team/foreign"] = object{modified: now.Add(-365 * 24 * time.Hour)}
+	if len(server.keys("team/writer=")) <= 5 {
+		t.Fatal("the push left nothing")
+	}
+	valuetest.Equal(t, valuetest.Must(opened(t, o).RemoveLeftovers(t.Context(), now.Add(6*24*time.Hour))), 0)
+	valuetest.Equal(t, valuetest.Must(opened(t, o).RemoveLeftovers(t.Context(), now.Add(8*24*time.Hour))), 2)
+	valuetest.DeepEqual(t, slices.DeleteFunc(server.keys(""), func(key string) bool { return key == "team/foreign" }), want)
+}
+
+// TestChosen: a pull of some runs copies them with all that they have, and a pull after it the rest.
+func TestChosen(t *testing.T) {
+	_, o := newServer(t)
+	one, two := annotated(t), newStore(t, few(2)...)
+	valuetest.Must(push(t, o, one))
+	valuetest.Must(push(t, o, two))
+	wanted := slices.Collect(maps.Keys(storetest.States(t, one)))[:1]
+	into := newStore(t)
+	o = uncached(t, o)
+	choose := func(_ context.Context, dir string) ([]string, error) {
+		valuetest.Equal(t, len(valuetest.Must(schema.ListZone(schema.Dir(dir), schema.RunsDir))), 2)
+		valuetest.Equal(t, len(valuetest.Must(schema.ListZone(schema.Dir(dir), schema.SamplesDir))), 0)
+		return wanted, nil
+	}
+	var done bucket.Pulled
+	with(t, into, func(s *ingest.Store) {
+		done = valuetest.Must(opened(t, o).Pull(t.Context(), into, s, bucket.Pulling{Choose: choose, Refused: func(f ingest.LeftOut) { t.Errorf("refused: %+v", f) }}))
+	})
+	valuetest.Equal(t, done.Added, 1)
+	got := storetest.States(t, into)
+	valuetest.Equal(t, len(got), 1)
+	valuetest.Equal(t, got[wanted[0]], storetest.States(t, one)[wanted[0]])
+	storetest.Whole(t, into)
+	valuetest.Equal(t, valuetest.Must(push(t, o, into)).Runs, 0, "what was pulled is not pushed")
+	valuetest.Must(pull(t, o, into))
+	valuetest.Equal(t, len(storetest.States(t, into)), 7)
+	storetest.Whole(t, into)
+}
+
+// TestCompacted: a first pull reads the compacted store and the pushes after it; stores that have the pushes read nothing of it.
+func TestCompacted(t *testing.T) {
+	server, o := newServer(t)
+	dir := annotated(t)
+	valuetest.Must(push(t, o, dir))
+	for range 9 {
+		add(t, dir, few(1)...)
+		valuetest.Must(push(t, o, dir))
+	}
+	old := newStore(t)
+	oldOptions := uncached(t, o)
+	valuetest.Must(pull(t, oldOptions, old))
+	with(t, dir, func(s *ingest.Store) {
+		_, key, err := opened(t, o).PushCompacted(t.Context(), dir, s)
+		valuetest.OK(t, err)
+		valuetest.Contains(t, key, "compacted/000000000010-")
+		_, key, err = opened(t, o).PushCompacted(t.Context(), dir, s)
+		valuetest.OK(t, err)
+		valuetest.Equal(t, key, "", "again")
+	})
+	if got, found := verify(t, o, true); got.Damage > 0 || got.Runs != 14 || got.Leftovers > 0 {
+		t.Fatalf("verify counts %+v and finds %v", got, found)
+	}
+	add(t, dir, few(1)...)
+	valuetest.Must(push(t, o, dir))
+
+	server.sent()
+	valuetest.Equal(t, valuetest.Must(pull(t, oldOptions, old)).Objects, 2, "of a store that had the pushes")
+	fresh, freshOptions := newStore(t), uncached(t, o)
+	server.sent()
+	done := valuetest.Must(pull(t, freshOptions, fresh))
+	valuetest.Equal(t, done.Pushes, 2)
+	removed := valuetest.Must(schema.List(schema.Dir(dir), schema.Scope{})).Events
+	valuetest.Equal(t, len(removed.Files), 2)
+	valuetest.Equal(t, len(storetest.States(t, fresh)), 14, "one run of 15 was removed")
+	storetest.Whole(t, fresh)
+	valuetest.Equal(t, valuetest.Must(pull(t, freshOptions, fresh)).Objects, 0)
+	valuetest.Equal(t, valuetest.Must(push(t, freshOptions, fresh)), bucket.Pushed{})
+	valuetest.Equal(t, valuetest.Must(push(t, uncached(t, o), fresh)), bucket.Pushed{}, "without the cache")
+
+	for _, key := range server.keys("team/compacted/") {
+		if strings.Contains(key, "/runs/") {
+			delete(server.objects, key)
+		}
+	}
+	into, refused := newStore(t), 0
+	with(t, into, func(s *ingest.Store) {
+		valuetest.Must(opened(t, uncached(t, o)).Pull(t.Context(), into, s, bucket.Pulling{Refused: func(ingest.LeftOut) { refused++ }}))
+	})
+	valuetest.Equal(t, refused, 1, "the compacted store is damaged, and its pushes are not")
+	valuetest.Equal(t, len(storetest.States(t, into)), 15)
+}
+
+// TestErrors: one line says what is wrong, and has no secret.
+func TestErrors(t *testing.T) {
+	for address, says := range map[string]string{
+		"bench/team":                       "want s3://BUCKET/PREFIX",
+		"https://AKID:" + secret + "@host": "a URL with a user or a password is refused",
+		"s3://AKID:" + secret + "@bench/x": "a URL with a user or a password is refused",
+		"s3://x/team":                      `"x" cannot be the name of a bucket`,
+		"s3://bench/../team":               "the prefix must be names",
+		"s3://bench/a//b":                  "the prefix must be names",
+		"s3://bench/a?versionId=1":         "the prefix must be names",
+	} {
+		_, err := bucket.Open(address, *options(t, "http://localhost:1"))
+		valuetest.ErrorIs(t, err, bucket.ErrLocation, address)
+		valuetest.Fails(t, err, says, address)
+		if strings.Contains(fmt.Sprint(err), secret) {
+			t.Errorf("the error of a URL has its password: %v", err)
+		}
+	}
+	for _, endpoint := range []string{"localhost:9000", "ftp://host", "http://AKID:" + secret + "@host", "http://host/path"} {
+		_, err := bucket.Open("s3://bench/team", *options(t, endpoint))
+		valuetest.Fails(t, err, "AWS_ENDPOINT_URL: ", endpoint)
+		if strings.Contains(fmt.Sprint(err), secret) {
+			t.Errorf("the error of an endpoint has its password: %v", err)
+		}
+	}
+
+	server, o := newServer(t)
+	dir := newStore(t, few(1)...)
+	answering := func(status int, code string) {
+		server.set(func(_ int, r *requested) fault {
+			fail(r.answer, status, code)
+			return answered
+		})
+	}
+	try := func(address, says string) {
+		t.Helper()
+		with(t, dir, func(s *ingest.Store) {
+			b := valuetest.Must(bucket.Open(address, *o))
+			_, pushErr := b.Push(t.Context(), dir, s)
+			_, pullErr := b.Pull(t.Context(), dir, s, bucket.Pulling{})
+			for _, err := range []error{pushErr, pullErr} {
+				valuetest.Fails(t, err, says)
+				if text := fmt.Sprint(err); strings.Contains(text, secret) || strings.Contains(text, "AKIDEXAMPLE") || strings.Contains(text, "\n") {
+					t.Errorf("the error is %q", text)
+				}
+			}
+		})
+	}
+	try("s3://other/team", "there is no bucket other at http://127.0.0.1:")
+	answering(403, "InvalidAccessKeyId")
+	try("s3://bench/team", "refuses the credentials (InvalidAccessKeyId)")
+	answering(403, "<script>\n"+secret)
+	try("s3://bench/team", "refuses the credentials")
+	answering(501, "NotImplemented")
+	try("s3://bench/team", "answers NotImplemented")
+	answering(503, "SlowDown")
+	try("s3://bench/team", "answers SlowDown")
+	server.set(nil)
+	for text, says := range map[string]string{
+		"hello":                  "NeuroLens did not write it",
+		`{"bucket_format":2}`:    "unknown bucket format: it has bucket format 2, and this version reads format 1",
+		`{"bucket_format":1}`:    "the bucket is damaged",
+		strings.Repeat("x", 1e5): "has more than 65536 bytes",
+	} {
+		server.objects["team/neurolens-bucket.json"] = object{content: []byte(text)}
+		try("s3://bench/team", says)
+	}
+}
+
+// TestNewerManifest: a bucket in which a later version wrote is refused, and nothing is pulled.
+func TestNewerManifest(t *testing.T) {
+	server, o := newServer(t)
+	dir, into := newStore(t, few(1)...), newStore(t)
+	valuetest.Must(push(t, o, dir))
+	server.objects["team/pushes/000000000002.json"] = object{valuetest.Must(schema.SignJSON(map[string]any{"bucket_format": 2})), time.Now()}
+	for range 2 {
+		_, err := pull(t, uncached(t, o), into)
+		valuetest.ErrorIs(t, err, bucket.ErrFormat)
+		add(t, dir, few(1)...)
+		_, err = push(t, o, dir)
+		valuetest.ErrorIs(t, err, bucket.ErrFormat)
+	}
+	valuetest.Equal(t, len(storetest.States(t, into)), 0)
+}
+
+// TestRequests: in a bucket of a million runs, a new session takes at most eight requests to push, with and without the cache, and to pull,
+// and no bytes but its own.
+func TestRequests(t *testing.T) {
+	const pushes, runs, most = 999, 1002, 8
+	server, o := newServer(t)
+	from, into := newStore(t, few(3)...), newStore(t)
+	valuetest.Must(push(t, o, from))
+	first := server.objects["team/pushes/000000000001.json"]
+	folder := filepath.Join(into, schema.RunsDir, "2026-01")
+	valuetest.OK(t, os.MkdirAll(folder, 0o777))
+	for i := range pushes {
+		line, sealed := bucket.MadeUp(t, i, runs)
+		server.objects[fmt.Sprintf("team/pushes/%012d.json", i+1)] = object{line, sealed.ID.Time()}
+		valuetest.OK(t, os.WriteFile(filepath.Join(folder, sealed.Name()), nil, 0o666)) // a name says enough
+	}
+	server.objects[fmt.Sprintf("team/pushes/%012d.json", pushes+1)] = first
+	delete(server.objects, "team/neurolens-bucket.json") // another bucket, for the caches
+	reader, ci := uncached(t, o), uncached(t, o)
+	valuetest.Must(push(t, ci, newStore(t, few(1)...))) // makes the marker
+	valuetest.Must(pull(t, reader, into))
+
+	for what, writer := range map[string]*bucket.Options{"with the cache": ci, "without": uncached(t, o)} {
+		for key, o := range server.objects { // others pushed yesterday
+			server.objects[key] = object{o.content, o.modified.Add(-24 * time.Hour)}
+		}
+		session := newStore(t, few(1)...)
+		with(t, session, func(s *ingest.Store) {
+			full := runtest.Full()
+			full.StartedAt = time.Now()
+			full.RunID = schema.NewULID(full.StartedAt).String()
+			valuetest.OK(t, s.Append(full))
+			valuetest.Must(s.Annotate(ingest.Annotation{Kind: schema.EventNote, Runs: []string{full.RunID}, Value: "all tables"}))
+		})
+		server.page = 2000
+		server.sent()
+		done := valuetest.Must(push(t, writer, session))
+		if n := server.sent(); n > most || done.Runs != 2 {
+			t.Errorf("%s, the push of %d runs took %d requests", what, done.Runs, n)
+		}
+		got := valuetest.Must(pull(t, reader, into))
+		if n := server.sent(); n > most || got.Added != 2 || got.Bytes > done.Bytes {
+			t.Errorf("%s, the pull of %d runs took %d requests and %d bytes; the push had %d", what, got.Added, n, got.Bytes, done.Bytes)
+		}
+	}
+}

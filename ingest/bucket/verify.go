@@ -1,0 +1,222 @@
+package bucket
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/check"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Verified counts what is in a bucket.
+type Verified struct {
+	Pushes    int
+	Runs      int // each once
+	Repeated  int // runs that several pushes have
+	Events    int // each once
+	Objects   int // that manifests name
+	Bytes     int64
+	Leftovers int // objects that no manifest names
+	Damage    int // findings
+}
+
+// Verify compares the objects of the bucket with the manifests: that they are there, with the sizes that the manifests say; with full
+// also that their bytes match their SHA-256, for which all are read. It calls found for each problem. Manifests are read from the bucket,
+// not from the cache.
+func (b *Bucket) Verify(ctx context.Context, full bool, found func(check.Finding)) (Verified, error) {
+	v := &verifying{Bucket: b, found: found}
+	if err := v.verify(ctx, full); err != nil {
+		return v.done, fmt.Errorf("verifying %s: %w", b.location, err)
+	}
+	return v.done, nil
+}
+
+// verifying is the state of Verify.
+type verifying struct {
+	*Bucket
+	found   func(check.Finding)
+	done    Verified
+	objects map[string]listed
+	mu      sync.Mutex // of done, while objects are read
+}
+
+func (v *verifying) damage(key, format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.done.Damage++
+	v.found(check.Finding{Severity: check.SeverityDamage, Path: key, Problem: fmt.Sprintf(format, args...)})
+}
+
+func (v *verifying) verify(ctx context.Context, full bool) error {
+	objects, err := v.readWhole(ctx, func(n int64, err error) { v.damage(numberKey(n), "%s", problem(err)) })
+	if err != nil {
+		return err
+	}
+	v.objects = objects
+	for n := int64(1); n <= v.last; n++ {
+		if !v.pushes[n].there {
+			v.damage(numberKey(n), "it is missing, and later pushes are there")
+		}
+	}
+	var named []Object
+	for _, n := range v.numbers() {
+		if m := v.pushes[n].summary; m != nil {
+			v.done.Pushes++
+			named = append(named, m.Objects...)
+		}
+	}
+	v.done.Objects = len(named)
+	for _, o := range named {
+		v.done.Bytes += o.Bytes
+		there, ok := v.objects[o.Key]
+		switch {
+		case !ok:
+			v.damage(o.Key, "it is missing, and a manifest names it")
+		case there.bytes != o.Bytes:
+			v.damage(o.Key, "it has %d bytes, and its manifest says %d", there.bytes, o.Bytes)
+		}
+	}
+	if full {
+		if err := v.readObjects(ctx, named); err != nil {
+			return err
+		}
+	}
+	v.done.Leftovers = len(leftovers(v.objects, named))
+	return v.count(ctx)
+}
+
+// readObjects reads objects and compares their hashes.
+func (v *verifying) readObjects(ctx context.Context, objects []Object) error {
+	return inParallel(ctx, len(objects), func(i int) error {
+		o := objects[i]
+		if there, ok := v.objects[o.Key]; !ok || there.bytes != o.Bytes {
+			return nil // it was said
+		}
+		hash := sha256.New()
+		var size int64
+		err := v.read(ctx, o.Key, func(body io.Reader) (err error) {
+			hash.Reset()
+			size, err = io.Copy(hash, io.LimitReader(body, o.Bytes+1))
+			return err
+		})
+		switch {
+		case errors.Is(err, errMissing):
+			v.damage(o.Key, "it is missing, and a manifest names it")
+		case err != nil:
+			return err
+		case o.check(v.url(o.Key), size, hex.EncodeToString(hash.Sum(nil))) != nil:
+			v.damage(o.Key, "it does not match the SHA-256 of its manifest")
+		}
+		return nil
+	})
+}
+
+// count counts runs and events, and those that several pushes have.
+func (v *verifying) count(ctx context.Context) error {
+	var runs, events, compacted []schema.ULID
+	for _, n := range v.numbers() {
+		m := v.pushes[n].summary
+		if m == nil {
+			continue
+		}
+		ids, err := v.runIDs(ctx, n)
+		if err != nil {
+			return err
+		}
+		if m.Replaces > 0 {
+			compacted = append(compacted, ids...)
+			continue
+		}
+		runs, events = append(runs, ids...), append(events, m.EventIDs...)
+	}
+	slices.SortFunc(runs, schema.ULID.Compare)
+	slices.SortFunc(events, schema.ULID.Compare)
+	all := len(runs)
+	runs = slices.Compact(runs)
+	v.done.Runs, v.done.Repeated, v.done.Events = len(runs), all-len(runs), len(slices.Compact(events))
+	strange := 0
+	for _, id := range compacted {
+		if _, known := slices.BinarySearchFunc(runs, id, schema.ULID.Compare); !known {
+			strange++
+		}
+	}
+	if strange > 0 {
+		v.damage(compactedDir, "it has %d runs that no push has", strange)
+	}
+	return nil
+}
+
+// readWhole lists all objects, and then reads all manifests. So a manifest is read if all its objects were listed, and an object that no
+// manifest names was put by a push that has not ended.
+func (b *Bucket) readWhole(ctx context.Context, refused func(n int64, err error)) (map[string]listed, error) {
+	if err := b.open(ctx); err != nil {
+		return nil, err
+	}
+	objects := map[string]listed{}
+	err := b.list(ctx, "", "", false, func(l listed) error {
+		objects[l.key] = l
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	clear(b.pushes)
+	b.base, b.last = 0, 0
+	if _, err := b.listAfter(ctx, 0); err != nil {
+		return nil, err
+	}
+	return objects, b.readAll(ctx, b.numbers(), refused)
+}
+
+// leftovers lists the objects that no manifest names and that a push may have left, ascending.
+func leftovers(objects map[string]listed, named []Object) (keys []string) {
+	known := map[string]bool{}
+	for _, o := range named {
+		known[o.Key] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(objects)) {
+		_, pointer := parseNumber(compactedDir, key)
+		if !known[key] && !pointer && (strings.HasPrefix(key, writerDir) || strings.HasPrefix(key, compactedDir)) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// leftoverAge is the age from which on an object without a manifest is a leftover. A push takes no such time.
+const leftoverAge = 7 * 24 * time.Hour
+
+// RemoveLeftovers removes objects that no manifest names and that are older than seven days by the server's clock. If a manifest cannot be
+// read, it removes nothing.
+func (b *Bucket) RemoveLeftovers(ctx context.Context, now time.Time) (removed int, err error) {
+	fail := func(err error) (int, error) {
+		return removed, fmt.Errorf("removing leftovers of %s: %w", b.location, err)
+	}
+	objects, err := b.readWhole(ctx, nil)
+	if err != nil {
+		return fail(err)
+	}
+	var named []Object
+	for _, n := range b.numbers() {
+		named = append(named, b.pushes[n].summary.Objects...)
+	}
+	for _, key := range leftovers(objects, named) {
+		if now.Sub(objects[key].modified) < leftoverAge {
+			continue
+		}
+		if err := b.remove(ctx, key); err != nil {
+			return fail(err)
+		}
+		removed++
+	}
+	return removed, nil
+}
