@@ -194,7 +194,7 @@ func (a *app) verifyBucket(ctx context.Context, address string, full bool, forma
 	if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, nil, a.page()) }); err != nil {
 		return err
 	}
-	has := fmt.Sprintf("%s and %s in %s, of %s", term.Count(done.Runs, "run"), term.Count(done.Events, "event"), term.Count(done.Objects, "object"), term.Count(done.Pushes, "push"))
+	has := fmt.Sprintf("%s and %s in %s, of %s", term.Count(done.Runs, "run"), term.Count(done.Events, "event"), term.Count(done.Objects, "object"), term.Count(done.Pushes, "manifest"))
 	if done.Damage > 0 {
 		return storeError{fmt.Errorf("bucket %s is damaged: %s found in %s", address, term.Count(done.Damage, "problem"), has)}
 	}
