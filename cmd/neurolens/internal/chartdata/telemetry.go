@@ -51,6 +51,7 @@ func (m Maker) Telemetry(d *query.Detail) (*chart.Figure, error) {
 	f.X = chart.Axis{Label: "time since the start of the run", Unit: "ns"}
 	f.Y = chart.Axis{Own: true}
 	most, together := max(cmp.Or(m.Marks, chart.MaxMarks)/(len(order)*devices), 2), 0
+	warmup := warmupOf(&d.Run)
 	for _, name := range order {
 		p := chart.Panel{Title: plain(name), Y: &chart.Axis{Unit: of[name][0].Unit, Own: true}}
 		for _, r := range of[name] {
@@ -60,7 +61,11 @@ func (m Maker) Telemetry(d *query.Detail) (*chart.Figure, error) {
 			}
 			p.Series, together = append(p.Series, series), max(together, each)
 		}
+		p.Guides = warmup
 		f.Panels = append(f.Panels, p)
+	}
+	if len(warmup) > 0 {
+		f.Notes = append(f.Notes, "shaded: the end of the warm-up ("+schema.ForPeople(float64(*d.Run.Stages.Warmup), "ns")+" in all), of which no readings are kept; after it comes the stage measure")
 	}
 	if together > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("a mark combines up to %s: their median, with a bar from minimum to maximum", term.Count(together, "value")))
@@ -69,6 +74,20 @@ func (m Maker) Telemetry(d *query.Detail) (*chart.Figure, error) {
 		f.Notes = append(f.Notes, "marked readings of the clock: the device was throttled")
 	}
 	return f, nil
+}
+
+// warmupOf returns an area before the stage measure, in which readings begin: the end of the warm-up, at most a fifth as long as that
+// stage. There is none without both stages.
+func warmupOf(r *schema.Run) []chart.Guide {
+	s := &r.Stages
+	if s.Warmup == nil || *s.Warmup == 0 || s.Measure == nil {
+		return nil
+	}
+	end := *s.Warmup
+	if s.Setup != nil {
+		end += *s.Setup
+	}
+	return []chart.Guide{{Along: chart.Vertical, At: float64(end - min(*s.Warmup, *s.Measure/5)), Until: float64(end), Text: "warm-up", Noted: true}}
 }
 
 // readingOrder is the order of panels; others come last.

@@ -36,6 +36,14 @@ func TestTelemetry(t *testing.T) {
 	valuetest.Equal(t, clock[10].Text, "clock_sm.1 at 2.50 s: 705 MHz, power_cap")
 	valuetest.DeepEqual(t, f.Words(chart.Warned), []string{"power_cap"})
 
+	valuetest.DeepEqual(t, f.Panels[1].Guides, []chart.Guide{{Along: chart.Vertical, At: 1.1e9, Until: 1.5e9, Text: "warm-up", Noted: true}})
+	valuetest.Equal(t, f.Notes[0], "shaded: the end of the warm-up (500 ms in all), of which no readings are kept; after it comes the stage measure")
+	cold := run
+	cold.Stages.Warmup = new(int64(0))
+	if f := valuetest.Must(maker.Telemetry(&query.Detail{Run: cold, Metrics: run.Metrics})); f.Panels[1].Guides != nil || len(f.Notes) != 1 {
+		t.Errorf("without a warm-up: %+v, notes %q", f.Panels[1].Guides, f.Notes)
+	}
+
 	power := run.Metrics[4]
 	power.Ticks, power.AtNS = nil, nil
 	total := 36_000
@@ -48,7 +56,7 @@ func TestTelemetry(t *testing.T) {
 		n += k.Count
 	}
 	valuetest.Equal(t, n, total)
-	if f.Marks() > chart.MaxMarks || !strings.Contains(f.Notes[0], "a mark combines up to 18 values") {
+	if f.Marks() > chart.MaxMarks || !strings.Contains(f.Notes[1], "a mark combines up to 18 values") {
 		t.Errorf("%d marks, %q", f.Marks(), f.Notes)
 	}
 	plain := runOf(1, 1, 1, 1, 1000)
