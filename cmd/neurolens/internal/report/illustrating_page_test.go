@@ -276,7 +276,7 @@ func TestMemoryOfPage(t *testing.T) {
 			t.Errorf("%s is at %v, want %v", r.RunID, drawn[r.RunID], *r.Median)
 		}
 	}
-	if !strings.Contains(page, "neurolens plot strip --metric peak_memory") {
+	if !strings.Contains(page, "neurolens plot strip <span class=whole>--metric</span> peak_memory") {
 		t.Error("no command draws it")
 	}
 	same := []schema.Run{measuredRun(0, "a", 1000, 1000), measuredRun(1, "b", 1001, 1001)}

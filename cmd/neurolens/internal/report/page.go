@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -246,14 +247,17 @@ func lines(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// command returns a command to type, which is there as a whole or not at all.
-func command(text string) string {
+// command returns a command to type as HTML in which no flag is broken at its hyphens. It is there as a whole or not at all.
+func command(text string) template.HTML {
 	const most = 1000
 	if len(text) > most || term.OneLine(text) != text {
 		return ""
 	}
-	return text
+	return template.HTML(flags.ReplaceAllString(template.HTMLEscapeString(text), "$1<span class=whole>$2</span>"))
 }
+
+// flags finds the flags of a command line.
+var flags = regexp.MustCompile(`( )(--[a-z][a-z-]*)`)
 
 // Table is a table of a report, in HTML and in Markdown.
 type Table struct {
@@ -306,10 +310,10 @@ func (w *writing) table(t *Table) template.HTML {
 	w.tables++
 	name := fmt.Sprintf("t%d", w.tables)
 	var b strings.Builder
-	class := ""
+	class, shared := "", make([]string, len(t.Columns))
 	if len(t.Rows) >= longTable {
-		class = " class=long"
-		fmt.Fprintf(&w.styles, "#%s tr{grid-template-columns:%s}", name, t.widths())
+		class, shared = " class=long", t.shared()
+		fmt.Fprintf(&w.styles, "#%s tr{grid-template-columns:%s}", name, t.widths(shared))
 	}
 	fmt.Fprintf(&b, "<div class=box tabindex=0 role=group aria-label=\"%s\"><table id=%s%s data-name=\"%s\" data-command=\"%s\"><caption>%s</caption><thead><tr>",
 		escaped(t.Title), name, class, escaped(t.ID), escaped(t.Command), escaped(t.Title))
@@ -322,20 +326,28 @@ func (w *writing) table(t *Table) template.HTML {
 		if c.Right { // a class in each cell would be longer than most values
 			fmt.Fprintf(&w.styles, "#%s :is(th,td):nth-child(%d){text-align:right}", name, i+1)
 		}
-		if c.Long {
+		if shared[i] != "" {
+			fmt.Fprintf(&w.styles, "@media screen{#%[1]s td:nth-child(%[2]d) i{display:none}#%[1]s td:nth-child(%[2]d)::before{content:\"…\"}}", name, i+1)
+		}
+		if c.Long || !c.Right && t.widest(i, shared[i]) > cellWidth {
 			fmt.Fprintf(&w.styles, "#%s td:nth-child(%d){white-space:normal;overflow-wrap:anywhere;min-width:16ch}", name, i+1)
 		}
 	}
 	b.WriteString("<tbody>")
 	for i := range t.Rows {
-		t.row(&b, w.short(t.Rows[i].Key), &t.Rows[i])
+		t.row(&b, w.short(t.Rows[i].Key), &t.Rows[i], shared)
 	}
 	b.WriteString("</table></div>")
+	for i, text := range shared {
+		if text != "" {
+			fmt.Fprintf(&b, "<p class=\"note tools\">In the column %s, … stands for %s", escaped(t.Columns[i].Header), escaped(text))
+		}
+	}
 	return template.HTML(b.String())
 }
 
-// row writes a row.
-func (t *Table) row(b *strings.Builder, key string, r *Row) {
+// row writes a row. What all cells of a column share stands in an element of its own, which a screen does not show.
+func (t *Table) row(b *strings.Builder, key string, r *Row, shared []string) {
 	data := oneWord(key)
 	for i, c := range t.Columns {
 		if c.Stored {
@@ -347,20 +359,51 @@ func (t *Table) row(b *strings.Builder, key string, r *Row) {
 		b.WriteString(htmlAttribute("data-v", strings.TrimRight(data, ";")))
 	}
 	b.WriteString(">")
-	for _, c := range r.Cells {
-		fmt.Fprintf(b, "<td%s>%s", htmlAttribute("class", string(c.Tone)), escaped(c.Text))
+	for i, c := range r.Cells {
+		text := escaped(c.Text)
+		if shared[i] != "" {
+			text = "<i>" + escaped(shared[i]) + "</i>" + escaped(strings.TrimPrefix(line(c.Text), shared[i]))
+		}
+		fmt.Fprintf(b, "<td%s>%s", htmlAttribute("class", string(c.Tone)), text)
 	}
 }
 
-// widths returns the widths of the columns of a long table, of which the last one takes the rest.
-func (t *Table) widths() string {
+// cellWidth is how many characters a cell is wide at most.
+const cellWidth = 36
+
+// widest returns the width of the widest cell of a column without what all of them share.
+func (t *Table) widest(column int, shared string) (n int) {
+	for i := range t.Rows {
+		n = max(n, term.Width(strings.TrimPrefix(line(t.Rows[i].Cells[column].Text), shared)))
+	}
+	return n
+}
+
+// shared returns for each column with a name that is too wide what all of its names begin with, up to the end of a word.
+func (t *Table) shared() []string {
+	all := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		if c.Right || c.Long || len(t.Rows) == 0 || t.widest(i, "") <= cellWidth {
+			continue
+		}
+		prefix := line(t.Rows[0].Cells[i].Text)
+		for k := range t.Rows {
+			for text := line(t.Rows[k].Cells[i].Text); !strings.HasPrefix(text, prefix); {
+				_, size := utf8.DecodeLastRuneInString(prefix)
+				prefix = prefix[:len(prefix)-size]
+			}
+		}
+		all[i] = prefix[:strings.LastIndexAny(prefix, "./:=")+1]
+	}
+	return all
+}
+
+// widths returns the widths of the columns of a long table without what names share. The last column takes the rest.
+func (t *Table) widths(shared []string) string {
 	parts := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		n := term.Width(c.Header) + 2 // and the mark of the order
-		for k := range t.Rows {
-			n = max(n, term.Width(line(t.Rows[k].Cells[i].Text)))
-		}
-		parts[i] = fmt.Sprintf("%dch", min(n, 36)+2)
+		n := max(term.Width(c.Header)+2, t.widest(i, shared[i])+min(len(shared[i]), 1)) // and the marks of the order and of what is left out
+		parts[i] = fmt.Sprintf("%dch", min(n, cellWidth)+2)
 	}
 	parts[len(parts)-1] = "minmax(" + parts[len(parts)-1] + ",1fr)"
 	return strings.Join(parts, " ")

@@ -137,6 +137,7 @@ const prepare = (table) => {
     }));
     h.querySelector("button").title = "Sort by " + text;
   });
+  const buttons = heads.map((h) => h.firstChild), texts = buttons.map((b) => b.textContent);
   const tools = make("div", {className: "tools"}), box = table.parentNode;
   const title = table.caption.textContent;
   if (all.length > 15) {
@@ -171,8 +172,14 @@ const prepare = (table) => {
     next.scrollIntoView({block: "nearest"});
     say([...next.cells].map((c) => c.textContent.trim()).join(", "));
   };
-  addEventListener("beforeprint", () => body.replaceChildren(...matches().map((r) => r.row)));
-  addEventListener("afterprint", show);
+  addEventListener("beforeprint", () => {
+    body.replaceChildren(...matches().map((r) => r.row));
+    heads.forEach((h, i) => h.replaceChildren(texts[i])); // browsers repeat no header with buttons on the next page
+  });
+  addEventListener("afterprint", () => {
+    heads.forEach((h, i) => h.replaceChildren(buttons[i]));
+    show();
+  });
   tables.push({commandOf: (key) => all.some((r) => keyOf(r) === key) ? command(table, key) : ""});
 };
 

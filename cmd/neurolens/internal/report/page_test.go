@@ -162,3 +162,26 @@ func TestWordsOfScript(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedNames: a long table leaves out on a screen what the names of a column share up to the end of a part, and says what it is. The
+// text of the cell is whole. Names that are too wide are not cut.
+func TestSharedNames(t *testing.T) {
+	const shared = "module_with_a_long_name.submodule_of_it."
+	table := &Table{ID: "points", Title: "All points", Columns: []Column{{Header: "benchmark"}, {Header: "variant"}, {Header: "latency", Right: true}}}
+	for i := range longTable {
+		table.add(fmt.Sprintf("%sbench_1%03d", shared, i), fmt.Sprintf("%s%d", strings.Repeat("wide", 10), i), "1 ms")
+	}
+	var b bytes.Buffer
+	ok(t, (&Page{Title: "Names", Sections: []Section{{ID: "points", Title: "All points", Tables: []*Table{table}}}}).Write(&b, pen()))
+	for _, want := range []string{
+		"<td><i>" + shared + "</i>bench_1000<td>" + strings.Repeat("wide", 10) + "0<td>1 ms", "In the column benchmark, … stands for " + shared,
+		"#t1 tr{grid-template-columns:13ch 38ch", "#t1 td:nth-child(1) i{display:none}", "#t1 td:nth-child(2){white-space:normal;",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if strings.Contains(b.String(), "#t1 td:nth-child(1){white-space:normal") || strings.Contains(b.String(), "#t1 td:nth-child(2) i") {
+		t.Error("a column has the style of the other one")
+	}
+}
