@@ -419,6 +419,17 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// TestNarrowCells: at 360 pixels the last cell of a row keeps its words whole, so that rows stay low.
+func TestNarrowCells(t *testing.T) {
+	v := open(t, browser(t), file(t, written(t, small("a", "b"))))
+	v.do(chromedp.EmulateViewport(360, 800))
+	const height = `(() => { const td = [...document.querySelectorAll("td:last-child")].find((td) => td.offsetHeight); td.textContent = "inconclusive (too much noise)";
+return td.offsetHeight <= 70 ? "low" : String(td.offsetHeight) })()`
+	if got := v.text(height); got != "low" {
+		t.Errorf("a cell of four words is %s pixels high", got)
+	}
+}
+
 // TestLongNames: a name that is wider than its column is whole, in several lines.
 func TestLongNames(t *testing.T) {
 	const name = "module_with_a_long_name.sub.bench_with_a_suffix_"

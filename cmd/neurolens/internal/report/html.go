@@ -531,7 +531,7 @@ func (s *htmlWriter) results() {
 	if text := s.d.pooledText(); text != "" {
 		t.Text = append(t.Text, text)
 	}
-	if text := s.sameRuns(); text != "" && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {
+	if text := s.sameRuns(); text != "" && text != term.Unknown && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {
 		t.Text = append(t.Text, "Each point has "+text+" (runs × samples of a run).")
 	}
 	s.addTable(t)
