@@ -80,8 +80,8 @@ func RunsPrecise(logLocations []float64, relError float64) bool {
 	return true
 }
 
-// maxRunsNeeded is the largest number that RunsNeeded returns.
-const maxRunsNeeded = 1000
+// MaxRunsNeeded is the largest number that RunsNeeded returns.
+const MaxRunsNeeded = 1000
 
 // RunsNeeded returns the number of runs, with those that there are, after which RunsPrecise would probably hold; 0 if that is more than
 // 1,000, or if RunsRelError is not known. It goes by the upper 80 % confidence limit of the variance of the runs, because the estimate itself
@@ -93,11 +93,11 @@ func RunsNeeded(logLocations []float64, relError float64) int {
 	_, deviation := moments(logLocations)
 	variance := UpperVariance(deviation*deviation, float64(len(logLocations)-1), .8)
 	least, half := stopLeast+stopTimes-1, math.Log1p(relError)
-	more := sort.Search(maxRunsNeeded+1-least, func(i int) bool {
+	more := sort.Search(MaxRunsNeeded+1-least, func(i int) bool {
 		n := float64(least + i)
 		return studentQuantile(.025, n-1)*math.Sqrt(variance/n) <= half
 	})
-	if least+more > maxRunsNeeded {
+	if least+more > MaxRunsNeeded {
 		return 0
 	}
 	return least + more

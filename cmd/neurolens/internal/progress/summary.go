@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +20,6 @@ import (
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Summary is what bench says at its end.
@@ -132,7 +130,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 // precisionHeader is the column of SessionPoint.RelError.
 const precisionHeader = "± 95 %"
 
-// precision says how precise the medians of a session without --rel-error are and, if that is less than usualPrecision, how many runs would
+// precision says how precise the medians of a session without --rel-error are and, if that is less than views.UsualPrecision, how many runs would
 // be enough; empty: unknown for some point. Where metrics were asked for, the table has no column of it.
 func (s Summary) precision(points []query.SessionPoint) string {
 	worst, needed, most := 0., 0, 0
@@ -141,38 +139,17 @@ func (s Summary) precision(points []query.SessionPoint) string {
 		if p.OKRuns == 0 {
 			continue
 		}
-		reached := p.RelError()
-		if reached == nil {
+		reached, n, ok := views.RunsFor(p.Locations)
+		if !ok {
 			return ""
 		}
-		worst, most = max(worst, *reached), max(most, len(p.Locations))
-		if *reached > usualPrecision {
-			n := stat.RunsNeeded(p.Locations, usualPrecision)
-			if n == 0 {
-				n = math.MaxInt
-			}
-			needed = max(needed, n, len(p.Locations)+1)
-		}
+		worst, needed, most = max(worst, reached), max(needed, n), max(most, len(p.Locations))
 	}
 	if most == 0 || len(s.Metrics) > 0 || s.Result.Look != nil {
 		return ""
 	}
-	text := fmt.Sprintf("precision (95 %% interval of the median over runs): ±%s", views.Share(worst))
-	if len(points) > 1 {
-		text += " at worst"
-	}
-	switch {
-	case needed == math.MaxInt:
-		text += fmt.Sprintf("; ±%s needs more than 1,000 runs: measure on a quieter machine, or more work per run", views.Share(usualPrecision))
-	case needed > 0:
-		text += fmt.Sprintf("; ±%s needs about %s per point (--repeats %d)", views.Share(usualPrecision), term.Count(needed, "run"), needed)
-	}
-	return text
+	return views.PrecisionText("runs", worst, len(points) > 1, needed)
 }
-
-// usualPrecision is the precision for which the summary says how many runs it needs: a change of the usual threshold would hardly be seen
-// with less.
-const usualPrecision = .02
 
 // lines returns how many lines of the terminal some texts take.
 func (s Summary) lines(texts []string) int {

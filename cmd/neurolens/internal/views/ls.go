@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -59,12 +60,32 @@ func (p *RunPages) Page(list query.Listing) term.View {
 	if p.ofMeans {
 		v.Below = append(v.Below, WarningText(Means))
 	}
+	if len(varying) == 0 && len(named) == 1 && len(list.Runs) == list.Total {
+		v.Below = append(v.Below, precisionOf(list.Runs)...)
+	}
 	rows := lsRows{p.Reader, list.Runs, metrics, p.medians || !p.means, p.means, p.errors}
 	v = rows.add(v, varying)
 	v.Compact = func() term.View {
 		return rows.add(term.View{Above: v.Above, Below: v.Below}, p.Reader.MergedAxes(varying))
 	}
 	return v
+}
+
+// precisionOf says how precise the median of the runs of one point is, if all are ok, of one session, and on one page.
+func precisionOf(runs []query.ListedRun) []string {
+	var logs []float64
+	for i := range runs {
+		r := &runs[i]
+		if r.Status != schema.StatusOK || r.Purpose != schema.PurposeMeasure || r.Median == nil || *r.Median <= 0 || r.Session != runs[0].Session || r.Session == "" {
+			return nil
+		}
+		logs = append(logs, math.Log(*r.Median))
+	}
+	reached, needed, ok := RunsFor(logs)
+	if !ok {
+		return nil
+	}
+	return []string{PrecisionText("these runs", reached, false, needed)}
 }
 
 // axes returns the values that some runs and all before share, the axes in which any differ, with the values of these runs alone, and the

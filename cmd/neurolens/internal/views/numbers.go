@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Signed prints a relative change in percent, the only form in which any screen shows one: +14.7 %, −1.9 %, +140 %, −99.96 %.
@@ -161,4 +162,35 @@ func QuantityOf(v any, unit, metric, given string) string {
 	}
 	number, name, _ := strings.Cut(text, " ")
 	return number + " " + strings.TrimPrefix(strings.TrimSuffix(name, "/s"), "1") + countedBy(metric, given) + "/s"
+}
+
+// UsualPrecision is the precision for which screens say how many runs it needs: with less, a change of the usual threshold is hardly seen.
+const UsualPrecision = .02
+
+// PrecisionText says how precise medians are, the worst of several, and how many runs would bring them within UsualPrecision: 0 if they are,
+// more than stat.MaxRunsNeeded if it is too many. of says what the medians are of.
+func PrecisionText(of string, worst float64, several bool, needed int) string {
+	text := fmt.Sprintf("precision (95 %% interval of the median over %s): ±%s", of, Share(worst))
+	if several {
+		text += " at worst"
+	}
+	switch {
+	case needed > stat.MaxRunsNeeded:
+		text += fmt.Sprintf("; ±%s needs more than %s runs: measure on a quieter machine, or more work per run", Share(UsualPrecision), term.Thousands(stat.MaxRunsNeeded))
+	case needed > 0:
+		text += fmt.Sprintf("; ±%s needs about %s per point (--repeats %d)", Share(UsualPrecision), term.Count(needed, "run"), needed)
+	}
+	return text
+}
+
+// RunsFor returns the number of runs that UsualPrecision needs, for PrecisionText, and how precise the runs with some locations are. ok is
+// false if that is unknown.
+func RunsFor(logLocations []float64) (reached float64, needed int, ok bool) {
+	if reached, ok = stat.RunsRelError(logLocations); !ok || reached <= UsualPrecision {
+		return reached, 0, ok
+	}
+	if needed = stat.RunsNeeded(logLocations, UsualPrecision); needed == 0 {
+		needed = stat.MaxRunsNeeded + 1
+	}
+	return reached, max(needed, len(logLocations)+1), true
 }
