@@ -92,21 +92,22 @@ func (w *warehouse) load(ctx context.Context, of source) (*table.Table, content,
 		return tbl, has, nil
 	}
 	manifests, err := snapshot.Manifests(w)
-	for i := 0; err == nil && i < len(manifests); i++ {
-		var entries []iceberg.ManifestEntry
-		if entries, err = manifests[i].FetchEntries(w, true); err != nil {
-			break
-		}
-		for _, e := range entries {
-			f := e.DataFile()
-			if f.ContentType() == iceberg.EntryContentData {
+	if err != nil {
+		return nil, has, err
+	}
+	for _, m := range manifests {
+		for e, err := range m.Entries(w, true) {
+			if err != nil {
+				return nil, has, err
+			}
+			if f := e.DataFile(); f.ContentType() == iceberg.EntryContentData {
 				has.data[f.FilePath()] = f
 			} else {
 				has.deletes[f.FilePath()] = f
 			}
 		}
 	}
-	return tbl, has, err
+	return tbl, has, nil
 }
 
 // change is files that a table gets and loses.
