@@ -109,7 +109,7 @@ func TestFormatsNamed(t *testing.T) {
 		t.Errorf("--format is explained by %q, and the formats are %v", usage, term.Formats)
 	}
 	// Commands that take other formats say so themselves.
-	for command, want := range map[string]string{"export": "parquet arrow csv jsonl", "query": strings.Join(term.Formats, " ") + " arrow"} {
+	for command, want := range map[string]string{"export": "parquet arrow csv jsonl openmetrics", "query": strings.Join(term.Formats, " ") + " arrow"} {
 		cmd, _, err := newRootCommand(&app{}).Find([]string{command})
 		if err != nil {
 			t.Fatal(err)

@@ -29,17 +29,20 @@ func newExportCommand(a *app) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
 		Use:   "export DEST|- [FILTER...]",
-		Short: "Write runs and samples as Parquet, Arrow, CSV or JSON lines",
+		Short: "Write runs and samples as Parquet, Arrow, CSV, JSON or OpenMetrics",
 		Long: `Write the matching runs and their samples to files, for pandas, Spark or a
 spreadsheet. DEST is a folder, or - to write one table to standard output.
 
 --format is parquet (the default), arrow (files in a folder, a stream on
-standard output), csv or jsonl. A folder gets the tables runs and samples, and
-ops if any run has operators. --table chooses among runs, samples, samples_long
-and ops; repeat it to write several into a folder. As jsonl on standard output,
-each line is a whole run with its samples and operators (--table whole), which
-ingest can read again. In csv, a text that begins like a formula gets a leading
-apostrophe, unless you add --csv-raw.
+standard output), csv, jsonl or openmetrics. A folder gets the tables runs and
+samples, and ops if any run has operators. --table chooses among runs, samples,
+samples_long and ops; repeat it to write several into a folder. As jsonl on
+standard output, each line is a whole run with its samples and operators
+(--table whole), which ingest can read again. In csv, a text that begins like a
+formula gets a leading apostrophe, unless you add --csv-raw.
+
+openmetrics, for Prometheus and GitLab, is written to standard output: the
+medians of the newest ok run of each point, in seconds and bytes.
 
 --flat is for notebooks: each axis and each tag is a column of its own, also in
 the tables of samples and ops. --si writes seconds, joules, watts and hertz in
@@ -47,6 +50,7 @@ place of ns, mJ, mW and MHz.`,
 		Example: `  neurolens export notebook/ --flat --si suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
   neurolens export - --format arrow --table samples > samples.arrows
+  neurolens export - --format openmetrics suite=nightly > neurolens.prom
   neurolens export - --format jsonl session=last | neurolens ingest - --store b`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -68,7 +72,7 @@ place of ns, mJ, mW and MHz.`,
 	cmd.Flags().BoolVar(&o.si, "si", false, "with --flat, write SI units: s, J, W and Hz")
 	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace existing files of the same names; others stay, except an old table of ops if the runs have none")
 	// It hides the flag of all commands, whose formats are those of answers.
-	cmd.Flags().StringVar(&a.format, "format", "", "write files as `FORMAT`: parquet arrow csv jsonl (default: parquet)")
+	cmd.Flags().StringVar(&a.format, "format", "", "write files as `FORMAT`: parquet arrow csv jsonl openmetrics (default: parquet)")
 	return cmd
 }
 
@@ -81,10 +85,10 @@ func exportFormat(a *app) (export.Format, error) {
 	switch format {
 	case "":
 		return export.Parquet, nil
-	case export.Parquet, export.Arrow, export.CSV, export.JSONL:
+	case export.Parquet, export.Arrow, export.CSV, export.JSONL, export.OpenMetrics:
 		return format, nil
 	}
-	return "", usageErrorf("export: --format %q: want parquet, arrow, csv or jsonl", a.format)
+	return "", usageErrorf("export: --format %q: want parquet, arrow, csv, jsonl or openmetrics", a.format)
 }
 
 func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
@@ -121,9 +125,9 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	return a.print(format, answer.TableOf(views.ExportedFields(), done.Files), func() term.View { return views.Exported(done.Files) })
 }
 
-// exportStream is standard output for a format: JSON never steers a terminal, CSV does not where there is one.
+// exportStream is standard output for a format: JSON never steers a terminal, other text does not where there is one.
 func (a *app) exportStream(format export.Format) io.Writer {
-	if format == export.JSONL || format == export.CSV && a.terminal {
+	if format == export.JSONL || (format == export.CSV || format == export.OpenMetrics) && a.terminal {
 		return &term.Escaper{To: a.stdout}
 	}
 	return a.stdout

@@ -31,12 +31,14 @@ type Format string
 
 // The formats, which are also the extensions of files. Arrow is a stream on Stdout, and a file in a directory. In CSV and JSON Lines,
 // times are RFC 3339. In CSV, lists and maps are JSON, NULL is an empty field, and an empty text is "". In JSON Lines, NaN and infinities
-// are null.
+// are null. OpenMetrics has no tables, but the newest result of each point.
 const (
 	Parquet Format = "parquet"
 	Arrow   Format = "arrow"
 	CSV     Format = "csv"
 	JSONL   Format = "jsonl"
+	// OpenMetrics is a text for Prometheus.
+	OpenMetrics Format = "openmetrics"
 )
 
 // Request selects the runs, tables, format and destination.
@@ -123,8 +125,15 @@ func tablesAs(format Format) []string {
 func check(db *query.DB, req Request) error {
 	switch req.Format {
 	case Parquet, Arrow, CSV, JSONL:
+	case OpenMetrics:
+		switch {
+		case req.Dest != "-":
+			return answer.InputError("export: openmetrics is one text, got the folder %s: neurolens export - --format openmetrics > FILE", req.Dest)
+		case len(req.Tables) > 0 || req.Flat:
+			return answer.InputError("export: openmetrics has the newest result of each point, and no tables")
+		}
 	default:
-		return answer.InputError("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
+		return answer.InputError("export: format %q: want parquet, arrow, csv, jsonl or openmetrics", req.Format)
 	}
 	for i, table := range req.Tables {
 		switch {
@@ -162,7 +171,7 @@ func check(db *query.DB, req Request) error {
 
 // formats are the formats by file extension, for users who give a file instead of a directory.
 var formats = map[string]Format{
-	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".json": JSONL,
+	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".json": JSONL, ".prom": OpenMetrics,
 }
 
 // formatOfFile returns the format of a destination by its extension; empty if it exists already or has no such extension.

@@ -15,6 +15,9 @@ import (
 
 // copyTo writes a table to a path, and returns the number of rows.
 func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error) {
+	if x.req.Format == OpenMetrics {
+		return x.openMetricsTo(ctx, path)
+	}
 	path, err := filepath.Abs(path) // DuckDB interprets ~ and s3: at the beginning of a path
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)

@@ -280,7 +280,7 @@ func tagNames(r request) []cobra.Completion { return r.keysOf("tags")["tags"] }
 // values are what follows flags: of one command, or of all that have a flag of that name. Numbers and times are nothing's business.
 var values = map[string]offer{
 	"--format": completionWords(term.Formats...), "--color": completionWords("auto", "always", "never"), "--store": folders,
-	"export --format": completionWords(append([]cobra.Completion{"parquet", "arrow"}, term.Formats...)...),
+	"export --format": completionWords("parquet", "arrow", "csv", "jsonl", "openmetrics"),
 	"query --format":  completionWords(append([]cobra.Completion{"arrow"}, term.Formats...)...),
 
 	// what runs
