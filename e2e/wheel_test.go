@@ -19,7 +19,7 @@ import (
 )
 
 // wheelModules are what the wheel is built and tested with.
-const wheelModules = "hatchling, auditwheel, pip, pytest, pyarrow, pandas, polars, numpy"
+const wheelModules = "hatchling, auditwheel, pip, pytest, pytest_benchmark, pyarrow, pandas, polars, numpy"
 
 // foldersOfModules is a program that prints the folders of modules, one per line: a virtual environment may have some of them, and the
 // Python that it was made with the others.

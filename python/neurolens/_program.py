@@ -66,8 +66,10 @@ def _installed() -> Iterator[Path]:
     yield Path(__file__).parent.parent / "bin" / NAME  # pip install --target, whose list of files is not adapted
 
 
-def answer(arguments: list[str], read: Callable[[IO[bytes]], T], stdin: bytes | None = None) -> T:
-    """Start the program and return what ``read`` makes of its standard output.
+def answer(
+    arguments: list[str], read: Callable[[IO[bytes]], T], stdin: bytes | None = None, folder: Path | None = None
+) -> T:
+    """Start the program, in a folder if one is given, and return what ``read`` makes of its standard output.
 
     Raises:
         Error: The program ended with an error.
@@ -75,7 +77,9 @@ def answer(arguments: list[str], read: Callable[[IO[bytes]], T], stdin: bytes | 
     """
     source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
     pipe = subprocess.PIPE
-    process = subprocess.Popen([program(), *arguments], stdin=source, stdout=pipe, stderr=pipe, env=_environment())
+    process = subprocess.Popen(
+        [program(), *arguments], stdin=source, stdout=pipe, stderr=pipe, env=_environment(), cwd=folder
+    )
     assert process.stdout is not None
     assert process.stderr is not None
     remarks = _Remarks(process.stderr)

@@ -27,7 +27,7 @@ func readPytest(in *foreign.Input, out *foreign.Output) error {
 		return others(fields{"benchmarks": array(j, out, func(where string, b *pytestResult) error {
 			return b.yield(h.run(in), where, out)
 		})})
-	}, "machine_info", "commit_info", "datetime", "version")
+	}, "machine_info", "commit_info", "datetime", "version", "neurolens_env")
 }
 
 // pytestHeader has the members that apply to all benchmarks of a file. Some follow the benchmarks.
@@ -52,14 +52,16 @@ type pytestHeader struct {
 		Project foreign.Text `json:"project" fact:"project"`
 		Dirty   *bool        `json:"dirty"`
 	} `json:"commit_info"`
-	Datetime foreign.Text `json:"datetime"`
-	Version  foreign.Text `json:"version" fact:"source.version"`
+	Environment factRows     `json:"neurolens_env"` // of the plugin in the wheel of NeuroLens
+	Datetime    foreign.Text `json:"datetime"`
+	Version     foreign.Text `json:"version" fact:"source.version"`
 }
 
 // run returns a run with the values that all benchmarks of a file share.
 func (h *pytestHeader) run(in *foreign.Input) (r schema.Run) {
+	h.Environment.describe(&r) // it is what bench stores, so it wins
 	describe(&r, h)
-	r.Env.OS = strings.ToLower(string(h.Machine.System))
+	r.Env.OS = cmp.Or(r.Env.OS, strings.ToLower(string(h.Machine.System)))
 	if id := string(h.Commit.ID); id != "" && id != "unversioned" && id != "unknown" {
 		r.Env.GitCommit, r.Env.GitDirty = id, h.Commit.Dirty
 	}
