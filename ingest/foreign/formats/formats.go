@@ -89,6 +89,8 @@ func All() []foreign.Format {
 		vllmFormats, list{sglang, sglangOffline, servedText}, llamaBench,
 		aiperfFormats, genaiPerfFormats,
 		list{perfAnalyzerCSV, perfAnalyzerText, modelAnalyzer}, loadgenFormats, list{optimumBenchmark},
+		// Trackers of experiments.
+		mlflow,
 		// Profiles and traces.
 		list{onnxRuntime, torchProfiler, nsysSQLite, nsysStats, ncuCSV, foldedStacks},
 		// Networks, memory and disks.

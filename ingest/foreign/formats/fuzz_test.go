@@ -37,6 +37,7 @@ func FuzzLlamaCSV(f *testing.F)          { fuzz(f, "llama-bench-csv", "llama-ben
 func FuzzLlamaText(f *testing.F)         { fuzz(f, "llama-bench-text", "llama-bench") }
 func FuzzLoadgenDetail(f *testing.F)     { fuzz(f, "mlperf", "mlperf") }
 func FuzzLoadgenSummary(f *testing.F)    { fuzz(f, "mlperf-summary", "mlperf") }
+func FuzzMLflow(f *testing.F)            { fuzz(f, "mlflow", "mlflow") }
 func FuzzModelAnalyzer(f *testing.F)     { fuzz(f, "model-analyzer", "model-analyzer") }
 func FuzzNCCLTests(f *testing.F)         { fuzz(f, "nccl-tests", "nccl-tests") }
 func FuzzNCU(f *testing.F)               { fuzz(f, "ncu", "ncu") }
