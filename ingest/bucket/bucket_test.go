@@ -149,6 +149,7 @@ func TestPushPull(t *testing.T) {
 
 // TestFaults: whatever goes wrong with a request, once, a push and a pull end as without it.
 func TestFaults(t *testing.T) {
+	from := annotated(t)
 	for _, kind := range faults {
 		for at := 0; ; at++ {
 			server, o := newServer(t)
@@ -160,7 +161,7 @@ func TestFaults(t *testing.T) {
 				hit = true
 				return kind
 			}
-			from, into := annotated(t), newStore(t)
+			into := newStore(t)
 			server.set(once)
 			valuetest.Must(push(t, o, from))
 			server.set(once)
@@ -178,10 +179,11 @@ func TestFaults(t *testing.T) {
 // TestCrash: a process that dies, or a network that is gone, at any request leaves a bucket that reads as before or with the whole push,
 // and the next push and pull end as without it.
 func TestCrash(t *testing.T) {
+	from := annotated(t)
 	for _, last := range []fault{none, answerCut, late} { // of the last request
 		for at := 0; ; at++ {
 			server, o := newServer(t)
-			from, into, reader := annotated(t), newStore(t), newStore(t)
+			into, reader := newStore(t), newStore(t)
 			crash := func(end context.CancelFunc) func(n int, _ *requested) fault {
 				return func(n int, _ *requested) fault {
 					switch {

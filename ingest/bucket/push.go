@@ -129,10 +129,10 @@ func (b *Bucket) putBytes(ctx context.Context, key string, content []byte, onlyN
 	sum := sha256.Sum256(content)
 	for attempt := 1; ; attempt++ {
 		err := b.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
-		if !errors.Is(err, errBusy) || attempt == 10*attempts {
+		if !errors.Is(err, errBusy) || attempt == attempts {
 			return err
 		}
-		if err := pause(ctx, min(attempt, attempts)); err != nil {
+		if err := pause(ctx, attempt); err != nil {
 			return err
 		}
 	}
@@ -454,7 +454,7 @@ func (p *pushing) putFile(ctx context.Context, f localObject) (Object, error) {
 	if sum := disk.ArtifactHash(f.name); sum != "" && sum != o.SHA256 {
 		return Object{}, runfile.Damagedf(f.name, "its content does not match its name; store verify says more")
 	}
-	return o, p.put(ctx, f.key, io.NewSectionReader(file, 0, size), size, o.SHA256, false)
+	return o, p.put(ctx, f.key, file, size, o.SHA256, false)
 }
 
 // putEvents puts events as one object, and adds it to the manifest.

@@ -39,9 +39,8 @@ const idleTime = 60 * time.Second
 // roleTime is how long a machine may take to give the credentials of its role. Most machines have none.
 const roleTime = 5 * time.Second
 
-// attempts is how often a request is sent whose answer is cut off. A request without an answer, or that the server refuses for the moment,
-// is repeated by the client.
-const attempts = 5
+// attempts is how often a request is sent. Other requests than those to put are also repeated by the client.
+const attempts = 8
 
 // remote sends requests about a prefix of a bucket. Keys are relative to the prefix.
 type remote struct {
@@ -128,7 +127,7 @@ func (w watched) Write(b []byte) (int, error) {
 }
 
 // put puts an object. onlyNew asks the server to refuse if the key exists; the error is then errTaken or errBusy.
-func (r *remote) put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum string, onlyNew bool) error {
+func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int64, sum string, onlyNew bool) error {
 	if size > maxObject {
 		return fmt.Errorf("putting %s: it has %d bytes, and one request puts at most %d", r.url(key), size, int64(maxObject))
 	}
@@ -137,22 +136,40 @@ func (r *remote) put(ctx context.Context, key string, body io.ReadSeeker, size i
 	if onlyNew {
 		o.SetMatchETagExcept("*")
 	}
-	err := again(ctx, func() error {
-		_, err := r.core.PutObject(ctx, r.bucket, r.prefix+key, body, size, "", sum, o)
+	err := again(ctx, passing, func() error {
+		// The client would repeat with the same reader, from which a connection that failed may still read.
+		once := struct{ io.Reader }{io.NewSectionReader(body, 0, size)}
+		_, err := r.core.PutObject(ctx, r.bucket, r.prefix+key, once, size, "", sum, o)
 		return err
 	})
 	return r.failed(ctx, "putting", key, err)
 }
 
-// again repeats a request whose answer was cut off, which the client does not.
-func again(ctx context.Context, request func() error) error {
+// again repeats a request while worth says that its error is worth it.
+func again(ctx context.Context, worth func(error) bool, request func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := request()
-		_, answered := errors.AsType[minio.ErrorResponse](err)
-		_, repeated := errors.AsType[*url.Error](err)
-		if err == nil || answered || repeated || attempt == attempts || pause(ctx, attempt) != nil {
+		if err == nil || !worth(err) || attempt == attempts || pause(ctx, attempt) != nil {
 			return err
 		}
+	}
+}
+
+// cutOff reports whether an answer was cut off. Other requests that failed were repeated by the client.
+func cutOff(err error) bool {
+	_, answered := errors.AsType[minio.ErrorResponse](err)
+	_, repeated := errors.AsType[*url.Error](err)
+	return !answered && !repeated
+}
+
+// passing reports whether a request that failed may succeed when it is repeated.
+func passing(err error) bool {
+	answer, answered := errors.AsType[minio.ErrorResponse](err)
+	switch status := answer.StatusCode; {
+	case !answered, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
+		return true
+	default:
+		return status >= http.StatusInternalServerError && status != http.StatusNotImplemented
 	}
 }
 
@@ -207,7 +224,7 @@ func (r *remote) fetch(ctx context.Context, o Object, path string) error {
 // read calls do with the body of an object, again if the body is cut off. An error of do ends it.
 func (r *remote) read(ctx context.Context, key string, do func(io.Reader) error) error {
 	var failed error
-	err := again(ctx, func() error {
+	err := again(ctx, cutOff, func() error {
 		body, info, _, err := r.core.GetObject(ctx, r.bucket, r.prefix+key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
@@ -250,7 +267,7 @@ func pause(ctx context.Context, attempt int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(time.Duration(attempt*attempt) * 50 * time.Millisecond):
+	case <-time.After(min(time.Duration(attempt*attempt)*50*time.Millisecond, time.Second)):
 		return nil
 	}
 }
@@ -269,7 +286,7 @@ const maxListed = 50_000_000
 func (r *remote) list(ctx context.Context, prefix, after string, folders bool, each func(listed) error) error {
 	n := 0
 	var failed error
-	err := again(ctx, func() error {
+	err := again(ctx, cutOff, func() error {
 		no := false
 		o := minio.ListObjectsOptions{Prefix: r.prefix + prefix, Recursive: !folders, FetchOwner: &no}
 		if after != "" {
