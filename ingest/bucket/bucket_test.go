@@ -163,7 +163,7 @@ func TestFaults(t *testing.T) {
 			}
 			into := newStore(t)
 			server.set(once)
-			valuetest.Must(push(t, o, from))
+			valuetest.Equal(t, valuetest.Must(push(t, o, from)).Runs, 5, "acknowledged runs; fault", kind, "at", at)
 			server.set(once)
 			valuetest.Must(pull(t, uncached(t, o), into))
 			same(t, from, into, "fault", kind, "at", at)

@@ -50,13 +50,8 @@ type Object struct {
 
 // check compares what arrived with what the manifest says.
 func (o Object) check(url string, size int64, sum string) error {
-	switch {
-	case size > o.Bytes:
-		return fmt.Errorf("%w: %s has more than the %d bytes of its manifest", ErrDamaged, url, o.Bytes)
-	case size != o.Bytes:
-		return fmt.Errorf("%w: %s has %d bytes, and its manifest says %d", ErrDamaged, url, size, o.Bytes)
-	case sum != o.SHA256:
-		return fmt.Errorf("%w: %s does not match the SHA-256 of its manifest", ErrDamaged, url)
+	if size != o.Bytes || sum != o.SHA256 {
+		return fmt.Errorf("%w: %s does not match the size and SHA-256 of its manifest", ErrDamaged, url)
 	}
 	return nil
 }
