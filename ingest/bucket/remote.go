@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -45,10 +46,19 @@ const attempts = 8
 // remote sends requests about a prefix of a bucket. Keys are relative to the prefix.
 type remote struct {
 	location
-	core      *minio.Core
+	client
 	endpoint  *url.URL
 	anonymous func() bool
 	requests  *atomic.Int64
+}
+
+// client has the operations of minio.Core that are used. The linker would keep all others if a value that reaches an interface, as
+// arguments of fmt do, had a field of that type.
+type client struct {
+	putObject    func(ctx context.Context, bucket, key string, body io.Reader, size int64, md5, sha256 string, o minio.PutObjectOptions) (minio.UploadInfo, error)
+	getObject    func(ctx context.Context, bucket, key string, o minio.GetObjectOptions) (io.ReadCloser, minio.ObjectInfo, http.Header, error)
+	listObjects  func(ctx context.Context, bucket string, o minio.ListObjectsOptions) iter.Seq[minio.ObjectInfo]
+	removeObject func(ctx context.Context, bucket, key string, o minio.RemoveObjectOptions) error
 }
 
 // newRemote makes a client of the server that the variables name, with the credentials of the usual chain: variables, the profile in the
@@ -69,15 +79,16 @@ func newRemote(at location, getenv func(string) string) (*remote, error) {
 	chain := credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: roleTime}},
 	})
-	r.anonymous = func() bool {
-		v, err := chain.GetWithContext(r.core.CredContext())
-		return err == nil && v.AccessKeyID == ""
-	}
-	r.core, err = minio.NewCore(endpoint.Host, &minio.Options{
+	core, err := minio.NewCore(endpoint.Host, &minio.Options{
 		Creds: chain, Secure: endpoint.Scheme == "https", Region: region, Transport: counting{newTransport(), r.requests},
 	})
 	if err != nil {
 		return nil, err
+	}
+	r.client = client{core.PutObject, core.GetObject, core.ListObjectsIter, core.RemoveObject}
+	r.anonymous = func() bool {
+		v, err := chain.GetWithContext(core.CredContext())
+		return err == nil && v.AccessKeyID == ""
 	}
 	return r, nil
 }
@@ -139,7 +150,7 @@ func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int
 	err := again(ctx, passing, func() error {
 		// The client would repeat with the same reader, from which a connection that failed may still read.
 		once := struct{ io.Reader }{io.NewSectionReader(body, 0, size)}
-		_, err := r.core.PutObject(ctx, r.bucket, r.prefix+key, once, size, "", sum, o)
+		_, err := r.putObject(ctx, r.bucket, r.prefix+key, once, size, "", sum, o)
 		return err
 	})
 	return r.failed(ctx, "putting", key, err)
@@ -225,7 +236,7 @@ func (r *remote) fetch(ctx context.Context, o Object, path string) error {
 func (r *remote) read(ctx context.Context, key string, do func(io.Reader) error) error {
 	var failed error
 	err := again(ctx, cutOff, func() error {
-		body, info, _, err := r.core.GetObject(ctx, r.bucket, r.prefix+key, minio.GetObjectOptions{})
+		body, info, _, err := r.getObject(ctx, r.bucket, r.prefix+key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
@@ -292,7 +303,7 @@ func (r *remote) list(ctx context.Context, prefix, after string, folders bool, e
 		if after != "" {
 			o.StartAfter = r.prefix + after
 		}
-		for info := range r.core.ListObjectsIter(ctx, r.bucket, o) {
+		for info := range r.listObjects(ctx, r.bucket, o) {
 			if info.Err != nil {
 				return info.Err
 			}
@@ -321,7 +332,7 @@ func (r *remote) list(ctx context.Context, prefix, after string, folders bool, e
 
 // remove deletes an object.
 func (r *remote) remove(ctx context.Context, key string) error {
-	return r.failed(ctx, "removing", key, r.core.RemoveObject(ctx, r.bucket, r.prefix+key, minio.RemoveObjectOptions{}))
+	return r.failed(ctx, "removing", key, r.removeObject(ctx, r.bucket, r.prefix+key, minio.RemoveObjectOptions{}))
 }
 
 // url names an object.
