@@ -343,3 +343,42 @@ func TestRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedObject: a push of which one object is refused puts no manifest.
+func TestRefusedObject(t *testing.T) {
+	from := annotated(t)
+	for _, part := range []string{"/samples/", "/ops/", "/runs/", "/events/", "/artifacts/"} {
+		server, o := newServer(t)
+		server.set(func(_ int, r *requested) fault {
+			if r.Method != "PUT" || !strings.Contains(r.URL.Path, part) {
+				return none
+			}
+			fail(r.answer, 403, "AccessDenied")
+			return answered
+		})
+		_, err := push(t, o, from)
+		valuetest.Fails(t, err, "refuses the credentials (AccessDenied)", part)
+		valuetest.Equal(t, len(server.keys("team/pushes/")), 0, part)
+		server.set(nil)
+		valuetest.Equal(t, valuetest.Must(push(t, o, from)).Runs, 5, part)
+	}
+}
+
+// TestRepeated: a run that two stores pushed counts once, for readers and for verify.
+func TestRepeated(t *testing.T) {
+	server, o := newServer(t)
+	one, two := newStore(t, few(2)...), newStore(t, few(1)...)
+	with(t, two, func(s *ingest.Store) {
+		valuetest.Must(s.Merge(t.Context(), one, ingest.Merging{}))
+	})
+	valuetest.Must(push(t, o, one))
+	for key, there := range server.objects { // the clock of the server is a day behind
+		server.objects[key] = object{there.content, there.modified.Add(-24 * time.Hour)}
+	}
+	valuetest.Equal(t, valuetest.Must(push(t, uncached(t, o), two)).Runs, 3)
+	done, found := verify(t, o, true)
+	valuetest.Equal(t, fmt.Sprint(done.Runs, done.Repeated, len(found)), "3 2 0")
+	into := newStore(t)
+	valuetest.Equal(t, valuetest.Must(pull(t, o, into)).Added, 3)
+	same(t, two, into)
+}
