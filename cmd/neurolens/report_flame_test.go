@@ -23,4 +23,7 @@ func TestReportHasStacks(t *testing.T) {
 			t.Errorf("the page lacks %q", part)
 		}
 	}
+	if strings.Contains(page, "Each point has") {
+		t.Error("the page counts the samples of a profiled run")
+	}
 }

@@ -58,7 +58,7 @@ func historyRun(k, n int, level float64) schema.Run {
 		r.SessionID = schema.ULIDFrom(querytest.Start.Add(time.Duration(24*k)*time.Hour), [10]byte{9: byte(k)}).String()
 		r.BatchSize, r.Params = new(int64(1+n%2)), nil
 		r.Env.GitCommit = fmt.Sprintf("%040x", k)
-		r.Env.Facts = map[string]string{"governor": "performance", "load.1m": fmt.Sprint(k), "gpu.0.vbios": "1"}
+		r.Env.Facts = map[string]string{"governor": "performance", "load.1m": fmt.Sprint(k), "gpu.0.vbios": "1", "sweep.file": "nightly.yaml"}
 		r.Env.DriverVersion = "570.86"
 		if k < historyShift {
 			r.Env.Facts["boost"] = "1"
@@ -105,6 +105,9 @@ func TestHistory(t *testing.T) {
 		t.Fatalf("%+v", h.Series)
 	}
 	change := slow.Changes[0]
+	if change.Sweep != "nightly.yaml" {
+		t.Errorf("the sweep file is %q", change.Sweep)
+	}
 	if change.Row != slow.First+historyShift || change.Base != fmt.Sprintf("%040x", historyShift-1) || change.Head != fmt.Sprintf("%040x", historyShift) {
 		t.Errorf("changed at row %d, %s to %s", change.Row, change.Base, change.Head)
 	}
