@@ -42,8 +42,8 @@ def test_stores_every_round(suite, folder):
     assert "neurolens: 3 runs of 3 benchmarks stored in kept" in out
     rows = asked(
         """
-        SELECT benchmark, params['n'] AS n, status, samples.n_samples, len(samples.values) AS rounds, samples.unit, machine, host_id,
-            env['cpu.threads'] AS threads, cpu_count, len(map_keys(env_missing)) > 0 AS missing
+        SELECT benchmark, params['n'] AS n, status, samples.n_samples, len(samples.values) AS rounds, samples.unit,
+            machine, host_id, env['cpu.threads'] AS threads, cpu_count, len(map_keys(env_missing)) > 0 AS missing
         FROM runs JOIN samples USING (run_id) ORDER BY ALL""",
         folder / "kept",
     )
