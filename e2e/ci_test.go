@@ -296,7 +296,7 @@ func TestCIIssueOfPushes(t *testing.T) {
 func TestCIWorkflows(t *testing.T) {
 	t.Parallel()
 	const script = "sh ci/neurolens.sh "
-	for _, history := range []string{"cache", "artifact", "branch", "none", "/mnt/share"} {
+	for _, history := range []string{"cache", "artifact", "branch", "none", "/mnt/share", "s3://bench/team"} {
 		for _, system := range []string{"github", "gitlab", "jenkins"} {
 			dir := t.TempDir()
 			programtest.Git(t, dir, "init", "-q", "--template=")
@@ -321,6 +321,9 @@ func TestCIWorkflows(t *testing.T) {
 				checkJenkinsfile(t, history, text)
 			default:
 				checkYAML(t, system+", "+history, text)
+			}
+			if pushes := strings.Contains(text, "/store\" store push s3://bench/team") || strings.Contains(text, "/store store push s3://bench/team"); pushes != (history == "s3://bench/team") {
+				t.Errorf("%s, %s: the file pushes to the bucket: %v", system, history, pushes)
 			}
 			if strings.Contains(text, "[[") || strings.Contains(c.file("ci/neurolens.sh"), "[[") {
 				t.Errorf("%s, %s: something was not filled in", system, history)

@@ -36,8 +36,8 @@ an error. A regression on main opens an issue, which is closed when the
 regression is gone. On a busy machine set FLAGS and BENCH_FLAGS at the top of
 ci/neurolens.sh, as --metric cpu_user and --until-conclusive. Runs of main and
 develop are kept for history (--history): in the cache or the artifacts of the
-CI system, in the branch neurolens-history, or in a folder that all machines
-share (docs/ci.md).`,
+CI system, in the branch neurolens-history, in a folder that all machines share,
+or in a bucket, as s3://bench/team (docs/ci.md).`,
 		Example: `  neurolens ci init github --sweep bench/sweep.yaml
   neurolens ci init jenkins --history /mnt/share/neurolens`,
 		Args: arguments(1, 1, "one of "+strings.Join(project.CISystems(), ", ")),
@@ -61,7 +61,7 @@ share (docs/ci.md).`,
 	}
 	flags := init.Flags()
 	flags.StringVar(&o.Sweep, "sweep", "sweep.yaml", "the sweep `FILE`, relative to the root of the repository")
-	flags.StringVar(&o.History, "history", "cache", "keep earlier runs in `PLACE`: cache, artifact, branch, none or a folder")
+	flags.StringVar(&o.History, "history", "cache", "keep earlier runs in `PLACE`: cache, artifact, branch, none, a folder or s3://BUCKET/PREFIX")
 	flags.BoolVar(&force, "force", false, "replace existing files")
 	help.Words(init, "history", project.CIHistories())
 	init.ValidArgs = project.CISystems()

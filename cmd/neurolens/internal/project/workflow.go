@@ -34,14 +34,14 @@ var systems = map[string]map[string]string{
 // CISystems returns the names of the CI systems, ascending.
 func CISystems() []string { return []string{"github", "gitlab", "jenkins", "plain"} }
 
-// CIHistories returns the words for where the runs are kept; anything else is a folder.
+// CIHistories returns the words for where the runs are kept; anything else is a folder or a bucket.
 func CIHistories() []string { return []string{"artifact", "branch", "cache", "none"} }
 
 // WorkflowOptions say what is wanted.
 type WorkflowOptions struct {
 	System  string
 	Sweep   string // the sweep file, from the root of the repository, with slashes
-	History string // one of Histories, or a folder
+	History string // one of CIHistories, a folder, or the URL of a bucket
 }
 
 // WorkflowFile is a file of a repository.
@@ -50,6 +50,11 @@ type WorkflowFile struct {
 	Content []byte
 	Mode    fs.FileMode
 }
+
+// bucketScheme begins the URL of a bucket.
+const bucketScheme = "s3://"
+
+func isBucket(history string) bool { return strings.HasPrefix(history, bucketScheme) }
 
 // plainPath is what a path in the script has: nothing that a shell or YAML would take for something else.
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/@+-]+$`)
@@ -68,8 +73,11 @@ func WorkflowFiles(o WorkflowOptions) ([]WorkflowFile, error) {
 		return nil, fmt.Errorf("--sweep %q: want a path relative to the root of the repository", o.Sweep)
 	case !plainPath.MatchString(o.Sweep) || strings.HasPrefix(o.Sweep, "-"):
 		return nil, fmt.Errorf("--sweep %q: want a path of letters, digits and . _ / @ + -", o.Sweep)
+	case isBucket(o.History) && !plainPath.MatchString(strings.TrimPrefix(o.History, bucketScheme)):
+		return nil, fmt.Errorf("--history %q: want a bucket and a prefix of letters, digits and . _ / @ + -, as s3://bench/team", o.History)
+	case isBucket(o.History):
 	case !plainPath.MatchString(o.History) || strings.HasPrefix(o.History, "-"):
-		return nil, fmt.Errorf("--history %q: want %s, or a folder of letters, digits and . _ / @ + -", o.History, strings.Join(CIHistories(), ", "))
+		return nil, fmt.Errorf("--history %q: want %s, a bucket as s3://bench/team, or a folder of letters, digits and . _ / @ + -", o.History, strings.Join(CIHistories(), ", "))
 	case !slices.Contains(CIHistories(), o.History) && !strings.Contains(o.History, "/"):
 		return nil, fmt.Errorf("--history %q: want %s, or a folder, as ./%s", o.History, strings.Join(CIHistories(), ", "), o.History)
 	}
@@ -98,7 +106,10 @@ func filled(name string, o WorkflowOptions) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, struct{ Script, Sweep, History string }{script, o.Sweep, o.History})
+	err = t.Execute(&b, struct {
+		Script, Sweep, History string
+		Bucket                 bool
+	}{script, o.Sweep, o.History, isBucket(o.History)})
 	return b.Bytes(), err
 }
 

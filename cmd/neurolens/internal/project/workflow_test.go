@@ -112,15 +112,17 @@ func TestUndo(t *testing.T) {
 // TestFilesRefusals: what would be something else to a shell, or is of one machine, is refused.
 func TestFilesRefusals(t *testing.T) {
 	for says, o := range map[string]WorkflowOptions{
-		`"githib": want github, gitlab, jenkins, plain; did you mean github?`:           {"githib", "s.yaml", "cache"},
-		`--sweep "/home/me/s.yaml": want a path relative to the root of the repository`: {"github", "/home/me/s.yaml", "cache"},
-		`--sweep "../s.yaml": want a path relative to the root of the repository`:       {"github", "../s.yaml", "cache"},
-		`--sweep "a b.yaml": want a path of letters, digits and . _ / @ + -`:            {"github", "a b.yaml", "cache"},
-		`--sweep "$(x)": want a path of letters`:                                        {"github", "$(x)", "cache"},
-		`--sweep "-s": want a path of letters`:                                          {"github", "-s", "cache"},
-		`--history "cash": want artifact, branch, cache, none, or a folder, as ./`:      {"github", "s.yaml", "cash"},
-		`--history "a/'b": want artifact, branch, cache, none, or a folder of`:          {"github", "s.yaml", "a/'b"},
-		`--history "": want artifact, branch, cache, none, or a folder of`:              {"github", "s.yaml", ""},
+		`"githib": want github, gitlab, jenkins, plain; did you mean github?`:                               {"githib", "s.yaml", "cache"},
+		`--sweep "/home/me/s.yaml": want a path relative to the root of the repository`:                     {"github", "/home/me/s.yaml", "cache"},
+		`--sweep "../s.yaml": want a path relative to the root of the repository`:                           {"github", "../s.yaml", "cache"},
+		`--sweep "a b.yaml": want a path of letters, digits and . _ / @ + -`:                                {"github", "a b.yaml", "cache"},
+		`--sweep "$(x)": want a path of letters`:                                                            {"github", "$(x)", "cache"},
+		`--sweep "-s": want a path of letters`:                                                              {"github", "-s", "cache"},
+		`--history "cash": want artifact, branch, cache, none, or a folder, as ./`:                          {"github", "s.yaml", "cash"},
+		`--history "a/'b": want artifact, branch, cache, none, a bucket as s3://bench/team, or a folder of`: {"github", "s.yaml", "a/'b"},
+		`--history "": want artifact, branch, cache, none, a bucket as s3://bench/team, or a folder of`:     {"github", "s.yaml", ""},
+		`--history "s3://": want a bucket and a prefix`:                                                     {"github", "s.yaml", "s3://"},
+		`--history "s3://me:x@y/$(z)": want a bucket and a prefix`:                                          {"github", "s.yaml", "s3://me:x@y/$(z)"},
 	} {
 		if files, err := WorkflowFiles(o); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%+v: %v, %v, want %s", o, files, err, says)

@@ -18,7 +18,7 @@ SWEEP=${SWEEP:-[[.Sweep]]} # the sweep to measure
 BENCH_FLAGS=${BENCH_FLAGS---wait} # flags for neurolens bench, such as --until-conclusive; --wait waits for another job on the same machine
 FLAGS=${FLAGS---threshold 5%} # flags for neurolens compare; on a busy machine add --metric cpu_user for a command that computes
 STRICT=${STRICT:-0} # 1: inconclusive points fail; 0: they are only a warning
-HISTORY=${HISTORY:-[[.History]]} # where runs are kept: cache or artifact (the CI system stores them), branch, a folder, or none
+HISTORY=${HISTORY:-[[.History]]} # where runs are kept: cache, artifact or s3://BUCKET/PREFIX (the file of the CI system does it), branch, a folder, or none
 HISTORY_BRANCH=${HISTORY_BRANCH:-neurolens-history} # the branch for HISTORY=branch
 SAVE=${SAVE:-0} # 1: add the runs of this call to the history
 BASE=${BASE:-} # the commit to compare with; empty: the previous one
@@ -192,7 +192,7 @@ merge_into() {
 # keep_history adds the runs to the history. If it fails, the history is unchanged.
 keep_history() {
 	case $HISTORY in
-	none) ;;
+	none | s3://*) ;; # a bucket gets them after run, with credentials that what is measured cannot read
 	cache | artifact) merge_into "$OUT/history" ;;
 	branch)
 		for _ in 1 2 3 4 5; do
