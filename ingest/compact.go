@@ -43,6 +43,16 @@ var ErrInside = errors.New("the new directory is inside the store")
 // complete and the source still has their runs, and makes the others. A complete store stays unchanged. version is the version of the
 // program.
 func Compact(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
+	return compact(ctx, from, into, &compacter{version: version, memory: compactMemory, damaged: damaged})
+}
+
+// CompactTables is Compact with all events and also the removed runs, but without artifacts: who restores a run in another store has to
+// find it here.
+func CompactTables(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
+	return compact(ctx, from, into, &compacter{version: version, memory: compactMemory, damaged: damaged, tables: true})
+}
+
+func compact(ctx context.Context, from, into string, c *compacter) (Compacted, error) {
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
 	}
@@ -60,7 +70,7 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 	if within(string(target.Dir), string(source.Dir)) {
 		return fail(ErrInside)
 	}
-	c := &compacter{from: source, into: target, version: version, memory: compactMemory, damaged: damaged}
+	c.from, c.into = source, target
 	if err := target.MakeRoot(); err != nil { // it is the directory that is locked
 		return fail(err)
 	}
@@ -89,11 +99,12 @@ type compacter struct {
 	version string
 	memory  int
 	damaged func(LeftOut)
+	tables  bool // of CompactTables
 	done    Compacted
 	lost    runfile.Lost               // rows of the source store that are lost: recorded in its events, or found now
 	losing  map[*schema.Table][]string // ids of runs whose loss was found now
-	removed map[string]bool
-	left    int // runs that are still to be read, by the names of files
+	removed map[string]bool            // runs that are left out
+	left    int                        // runs that are still to be read, by the names of files
 	temps   []string
 	month   string
 	set     *runfile.RunSet // of the month; nil between months
@@ -126,7 +137,7 @@ func (c *compacter) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.removed = schema.Annotate(events).Removed
+	c.removed = c.leftOutBy(events)
 	c.origin = originOf(listing, c.removed, c.lost)
 	if err := c.keep(); err != nil {
 		return err
@@ -152,6 +163,14 @@ func (c *compacter) all(ctx context.Context) error {
 		return err
 	}
 	return c.end()
+}
+
+// leftOutBy returns the runs that are left out because events remove them.
+func (c *compacter) leftOutBy(events []schema.Event) map[string]bool {
+	if c.tables {
+		return nil
+	}
+	return schema.Annotate(events).Removed
 }
 
 // pack packs the events, as the first writer of the new store would: before that every question would open a file for each of them.

@@ -16,11 +16,12 @@ import (
 
 // copyRest copies the artifacts and the events that still matter.
 func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
-	if _, _, err := runfile.CopyArtifacts(ctx, c.from, c.into, nil, func(name string, err error) { c.leaveOut(name, runfile.Loss{}, err) }); err != nil {
-		return err
+	if !c.tables {
+		if _, _, err := runfile.CopyArtifacts(ctx, c.from, c.into, nil, func(name string, err error) { c.leaveOut(name, runfile.Loss{}, err) }); err != nil {
+			return err
+		}
 	}
-	keep := mattering(events, c.removed)
-	if err := c.copyEvents(keep); err != nil {
+	if err := c.copyEvents(c.mattering(events)); err != nil {
 		return err
 	}
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
@@ -32,8 +33,8 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	return nil
 }
 
-// mattering lists the events to keep: all except events that concern only removed runs, and blessings that a later one replaces.
-func mattering(events []schema.Event, gone map[string]bool) (keep []schema.ULID) {
+// mattering lists the events to keep: all except events that concern only runs that are left out, and blessings that a later one replaces.
+func (c *compacter) mattering(events []schema.Event) (keep []schema.ULID) {
 	blessed := map[string]string{} // the last event for each baseline, by name
 	for _, e := range events {
 		if e.Kind == schema.EventBless {
@@ -42,8 +43,8 @@ func mattering(events []schema.Event, gone map[string]bool) (keep []schema.ULID)
 	}
 	for _, e := range events {
 		// An event of an unknown kind may matter even without runs.
-		matters := e.Kind == schema.EventRemove || len(e.Runs) == 0 || slices.ContainsFunc(e.Runs, func(run string) bool { return !gone[run] })
-		if e.Kind == schema.EventBless {
+		matters := e.Kind == schema.EventRemove || len(e.Runs) == 0 || slices.ContainsFunc(e.Runs, func(run string) bool { return !c.removed[run] })
+		if e.Kind == schema.EventBless && !c.tables {
 			matters = blessed[e.Key] == e.EventID
 		}
 		if id, err := schema.ParseULID(e.EventID); err == nil && matters {

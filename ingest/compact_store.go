@@ -93,13 +93,13 @@ func (c *compacter) already(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	removed := schema.Annotate(events).Removed
-	want, wrong := sumOf(ctx, c.from, source, removed)
+	c.removed = c.leftOutBy(events)
+	want, wrong := sumOf(ctx, c.from, source, c.removed)
 	got, err := sumOf(ctx, c.into, made, nil)
 	if err = cmp.Or(wrong, err); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return err
 	}
-	keep := mattering(events, removed)
+	keep := c.mattering(events)
 	if slices.SortFunc(keep, schema.ULID.Compare); err != nil || want.runsSum != got.runsSum || !slices.Equal(keep, made.Events.Files) {
 		return fmt.Errorf("the new directory is not empty: it is the store %s, which differs from what would be made now", there.StoreID)
 	}
