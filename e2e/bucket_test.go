@@ -162,7 +162,7 @@ func TestBucket(t *testing.T) {
 	s := startObjectStore(t)
 	a, b := t.TempDir(), t.TempDir()
 	first, second := measured(t, a, 5), measured(t, a, 3)
-	s.run(t, a, "store", "push", team)
+	valuetest.Equal(t, fmt.Sprint(s.run(t, a, "store", "sync", team)["pushed"]), "8", "the first one")
 	programtest.Output(t, a, "tag", "session="+first, "cooling=water")
 	programtest.Output(t, a, "rm", "session="+second)
 	s.run(t, a, "store", "push", team)
@@ -180,16 +180,19 @@ func TestBucket(t *testing.T) {
 	s.run(t, b, "store", "push", team, "--compacted")
 	fresh := t.TempDir()
 	got = s.run(t, fresh, "store", "pull", team)
-	valuetest.Equal(t, fmt.Sprint(got["added"]), "7", "without removed runs")
+	valuetest.Equal(t, fmt.Sprint(got["added"]), "10", "removed runs too, which may be restored")
 	valuetest.DeepEqual(t, sessions(t, fresh), sessions(t, b))
 	check := s.program(t, fresh, "store", "verify", team, "--full")
 	check.MustRun(t)
 	valuetest.Contains(t, check.Messages.String(), "is whole: 10 runs and 2 events in ")
 
-	// A compacted store is a store: what engines read is what NeuroLens reads.
+	// What engines read of a compacted store: all runs, and the events that say which are removed.
 	places := valuetest.Must(filepath.Glob(filepath.Join(s.dir, "data", "bench", "team", "compacted", "*-*")))
 	valuetest.Equal(t, len(places), 1)
-	valuetest.Equal(t, programtest.Output(t, fresh, "--store", places[0], "query", "SELECT count(*) AS n FROM runs", "--format", "csv"), "n\n7\n")
+	valuetest.Equal(t, programtest.Output(t, fresh, "--store", places[0], "query", "SELECT count(*) AS n FROM runs", "--format", "csv"), "n\n10\n")
+	packs := valuetest.Must(filepath.Glob(filepath.Join(places[0], "packs", "events-*.jsonl")))
+	valuetest.Equal(t, len(packs), 1)
+	valuetest.Contains(t, string(valuetest.Must(os.ReadFile(packs[0]))), `"kind":"remove"`)
 
 	for _, dir := range []string{a, b, part, fresh, s.dir} {
 		valuetest.OK(t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {

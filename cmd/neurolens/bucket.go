@@ -32,9 +32,9 @@ Runs are sealed first. A push is few objects, and its manifest is put last: when
 the command ends with exit status 0, everybody who pulls gets all of it. After
 an interruption, push again. Any number of machines may push at the same time.
 
-With --compacted, a copy of the store without removed runs, in few files, is put
-beside the pushes. Who pulls for the first time, and engines such as Spark, read
-it instead of them. Pull first: it stands for all pushes that this store has.
+With --compacted, a copy of the store in few files is put beside the pushes. Who
+pulls for the first time, and engines such as Spark, read it instead of them.
+Pull first: it stands for all pushes that this store has.
 ` + bucketHelp,
 		Example: "  neurolens store push s3://bench/team",
 	}, ingest.Open, func(t *transfer) error {
@@ -77,10 +77,10 @@ func newStoreSyncCommand(a *app) *cobra.Command {
 	return a.bucketCommand(&cobra.Command{
 		Use:     "sync URL",
 		Short:   "Pull from a bucket, then push to it",
-		Long:    "Do store pull, then store push. If there is no store, it is created.\n" + bucketHelp,
+		Long:    "Do store pull, then store push. If there is no store, it is created. If nothing\nwas pushed to URL yet, only push.\n" + bucketHelp,
 		Example: "  neurolens store sync s3://bench/team",
 	}, makingStore, func(t *transfer) error {
-		if err := t.pull(""); err != nil {
+		if err := t.pull(""); err != nil && !errors.Is(err, bucket.ErrEmpty) {
 			return err
 		}
 		return t.push(false)
@@ -146,7 +146,7 @@ func (t *transfer) push(compacted bool) (err error) {
 	case place != "":
 		fmt.Fprintf(t.stderr, "compacted store: %s\n", t.bucket.URL(place))
 	case compacted:
-		fmt.Fprintln(t.stderr, "the compacted store in the bucket has all pushes already")
+		fmt.Fprintln(t.stderr, "the compacted store in the bucket has all pushes that this store has")
 	}
 	if done.Live > 0 {
 		fmt.Fprintf(t.stderr, "%s not pushed: the writer is at work, or its end is not certain; push again when it has ended\n", term.Count(done.Live, "run")+" "+term.IsAre(done.Live))

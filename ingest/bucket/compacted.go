@@ -1,10 +1,10 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
@@ -15,7 +15,8 @@ import (
 
 // PushCompacted pushes a store, then compacts a copy of it and puts this too, for stores that pull for the first time and for engines.
 // The compacted store replaces all pushes up to the first one of which the store lacks something: pull before. It returns the key of the
-// compacted store, which is empty if there is a compacted store already that replaces as many.
+// compacted store, which is empty if there is a compacted store already that replaces as many. Removed runs are in it too: who restores one
+// must find it. Files of runs are not: its manifest names them where the pushes put them.
 func (b *Bucket) PushCompacted(ctx context.Context, dir string, s *ingest.Store) (done Pushed, key string, err error) {
 	if done, err = b.Push(ctx, dir, s); err != nil {
 		return done, "", err
@@ -45,7 +46,7 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 	defer stage.remove()
 	into := stage.path("compacted")
 	var left error
-	_, err = ingest.Compact(ctx, dir, into, p.program, func(f ingest.LeftOut) {
+	_, err = ingest.CompactTables(ctx, dir, into, p.program, func(f ingest.LeftOut) {
 		left = errors.Join(left, fmt.Errorf("%s: %s", f.Path, f.Problem))
 	})
 	if err != nil {
@@ -59,6 +60,7 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 	if p.store, err = openLocal(into); err != nil {
 		return "", err
 	}
+	m.Objects = p.artifactsUntil(until)
 	files, err := p.compactedFiles(ctx, m)
 	if err != nil {
 		return "", err
@@ -66,62 +68,79 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 	if err := p.putFiles(ctx, m, files); err != nil {
 		return "", err
 	}
-	if err := p.putEvents(ctx, m, p.store.listing.Events.Files); err != nil {
+	events, err := p.sharedEvents(p.store.listing.Events.Files)
+	if err != nil {
+		return "", err
+	}
+	if err := p.putEvents(ctx, m, events); err != nil {
 		return "", err
 	}
 	size, err := p.commit(ctx, m)
 	if err != nil {
 		return "", err
 	}
-	p.done.Objects, p.done.Bytes, p.done.Pushes = p.done.Objects+len(m.Objects)+1, p.done.Bytes+size, p.done.Pushes+1
+	p.done.Objects, p.done.Bytes, p.done.Pushes = p.done.Objects+1, p.done.Bytes+size, p.done.Pushes+1
 	for _, o := range m.Objects {
-		p.done.Bytes += o.Bytes
+		if o.Kind != kindArtifacts {
+			p.done.Objects, p.done.Bytes = p.done.Objects+1, p.done.Bytes+o.Bytes
+		}
 	}
-	return m.place(), p.putBytes(ctx, pointerKey(p.compacted()), []byte(m.Push+"\n"), false)
+	_, err = p.putBytes(ctx, pointerKey(p.compacted()), []byte(m.Push+"\n"), false)
+	return m.place(), err
 }
 
 // pointerKey is the key that says that a push is a compacted store.
 func pointerKey(n int64) string { return compactedDir + numberText(n) + numberSuffix }
 
-// hasUntil returns the number up to which the store has all runs and events of all pushes.
-func (p *pushing) hasUntil(ctx context.Context) (int64, error) {
+// hasUntil returns the number up to which the store has all runs, removed ones too, and events of all pushes.
+func (p *pushing) hasUntil(ctx context.Context) (until int64, err error) {
 	if err := p.readAll(ctx, p.numbers(), nil); err != nil {
 		return 0, err
 	}
-	until := p.base
 	for _, n := range p.numbers() {
 		replaces := p.pushes[n].summary.Replaces
 		if replaces > 0 && replaces != p.base {
 			continue
 		}
-		runs, events, err := p.store.lacks(ctx, p.Bucket, n)
+		runs, events, err := p.store.lacks(ctx, p.Bucket, n, nil)
 		if err != nil {
 			return 0, err
 		}
-		if runs || events { // it was pushed after the pull
-			break
+		if !runs && !events {
+			until = max(until, cmp.Or(replaces, n))
+			continue
 		}
-		if replaces == 0 {
-			until = n
+		if until > 0 { // it was pushed after the pull
+			return until, nil
 		}
-	}
-	if until == p.base && len(p.numbers()) > 0 {
-		return 0, fmt.Errorf("the store lacks runs or events of push %d; run store pull first", p.numbers()[0])
+		if runs, events, err = p.store.lacks(ctx, p.Bucket, n, p.store.isRemoved); err == nil && !runs && !events {
+			return 0, fmt.Errorf("the store lacks removed runs of push %d, which a compaction left out; pull into a new store and push that", n)
+		}
+		return 0, cmp.Or(err, fmt.Errorf("the store lacks runs or events of push %d; run store pull first", n))
 	}
 	return until, nil
 }
 
+// artifactsUntil lists the artifacts of the pushes up to a number, each once.
+func (p *pushing) artifactsUntil(until int64) (objects []Object) {
+	seen := map[string]bool{}
+	for _, n := range p.numbers() {
+		m := p.pushes[n].summary
+		if m == nil || cmp.Or(m.Replaces, n) > until {
+			continue
+		}
+		for _, o := range m.Objects {
+			if o.Kind == kindArtifacts && !seen[o.SHA256] {
+				seen[o.SHA256] = true
+				objects = append(objects, o)
+			}
+		}
+	}
+	return objects
+}
+
 // compactedFiles lists the files of a compacted store, and adds the ids of its runs to the manifest.
 func (p *pushing) compactedFiles(ctx context.Context, m *manifest) (files []localObject, err error) {
-	err = disk.WalkZone(p.store, schema.ArtifactsDir, func(f disk.StoreFile) error {
-		if f.Kind == disk.KindArtifact {
-			files = append(files, localObject{kindArtifacts, m.artifactKey(path.Base(f.Path)), f.Path})
-		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return nil, err
-	}
 	files = append(files, localObject{kindStore, m.place() + schema.HeaderFile, schema.HeaderFile})
 	for _, t := range runfile.Tables { // runs are last
 		folder := schema.TableFolders[t]

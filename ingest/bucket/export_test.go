@@ -34,3 +34,11 @@ func MadeUp(t testing.TB, number, n int) ([]byte, schema.SealedFile) {
 	}
 	return line, sealed
 }
+
+// EmptyCompacted returns the manifest of a compacted store without runs, which replaces pushes up to a number.
+func EmptyCompacted(t testing.TB, replaces int64) []byte {
+	t.Helper()
+	at := time.Now()
+	m := &manifest{Format: Format, Push: schema.NewULID(at).String(), Writer: schema.NewULID(at).String(), At: at.UTC(), Replaces: replaces}
+	return valuetest.Must(m.encode())
+}

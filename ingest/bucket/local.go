@@ -20,7 +20,8 @@ type local struct {
 	names   map[string]bool // of sealed files, without their directory
 	events  map[schema.ULID]bool
 	runs    map[schema.SealedFile][]schema.ULID // of files that were read, ascending
-	others  map[schema.ULID]bool                // live and removed runs; nil until they are needed
+	live    map[schema.ULID]bool
+	removed map[string]bool // runs that events remove; nil until they are needed
 }
 
 // openLocal lists a store.
@@ -29,7 +30,7 @@ func openLocal(dir string) (*local, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{OS: files, names: map[string]bool{}, events: map[schema.ULID]bool{}, runs: map[schema.SealedFile][]schema.ULID{}}
+	l := &local{OS: files, names: map[string]bool{}, events: map[schema.ULID]bool{}, runs: map[schema.SealedFile][]schema.ULID{}, live: map[schema.ULID]bool{}}
 	if l.header, err = schema.ReadHeader(files); err != nil {
 		return nil, err
 	}
@@ -38,6 +39,9 @@ func openLocal(dir string) (*local, error) {
 	}
 	for _, f := range l.listing.Sealed {
 		l.names[f.Name()] = true
+	}
+	for _, f := range l.listing.Live {
+		l.live[f.Run] = true
 	}
 	for _, id := range l.listing.Events.Files {
 		l.events[id] = true
@@ -68,27 +72,17 @@ func (l *local) runsOf(f schema.SealedFile) ([]schema.ULID, error) {
 	return ids, err
 }
 
-// otherRuns returns the runs that are in no sealed file: live ones, and those that events remove and that a compaction may have left out.
-func (l *local) otherRuns() (map[schema.ULID]bool, error) {
-	if l.others != nil {
-		return l.others, nil
+// isRemoved reports whether events remove a run.
+func (l *local) isRemoved(run schema.ULID) bool {
+	if l.removed == nil {
+		l.removed = runfile.ReadRemoved(l)
 	}
-	l.others = map[schema.ULID]bool{}
-	for _, f := range l.listing.Live {
-		l.others[f.Run] = true
-	}
-	for id := range runfile.ReadRemoved(l) {
-		run, err := schema.ParseULID(id)
-		if err != nil {
-			return nil, err
-		}
-		l.others[run] = true
-	}
-	return l.others, nil
+	return l.removed[run.String()]
 }
 
-// lacks reports whether a store lacks runs and events of a push.
-func (l *local) lacks(ctx context.Context, b *Bucket, n int64) (runs, events bool, err error) {
+// lacks reports whether a store lacks runs and events of a push, whose manifest was read. A run that is in no file is not lacking if spared
+// says so: a pull spares those that events remove, because a compaction may have left them out. Nil spares none.
+func (l *local) lacks(ctx context.Context, b *Bucket, n int64, spared func(run schema.ULID) bool) (runs, events bool, err error) {
 	m := b.pushes[n].summary
 	events = slices.ContainsFunc(m.EventIDs, func(id schema.ULID) bool { return !l.events[id] })
 	if l.hasNames(m) {
@@ -98,12 +92,12 @@ func (l *local) lacks(ctx context.Context, b *Bucket, n int64) (runs, events boo
 	if err != nil || len(ids) == 0 {
 		return false, events, err
 	}
-	runs, err = l.lacksRuns(ctx, ids)
+	runs, err = l.lacksRuns(ctx, ids, spared)
 	return runs, events, err
 }
 
-// lacksRuns reports whether one of some runs, whose ids ascend, is not here. It reads the files that can have one of them.
-func (l *local) lacksRuns(ctx context.Context, ids []schema.ULID) (bool, error) {
+// lacksRuns reports whether one of some runs, whose ids ascend, is not here and not spared. It reads the files that can have one of them.
+func (l *local) lacksRuns(ctx context.Context, ids []schema.ULID, spared func(run schema.ULID) bool) (bool, error) {
 	first, last := ids[0].Time().UnixMilli(), ids[len(ids)-1].Time().UnixMilli()
 	var near []schema.SealedFile
 	for _, f := range l.listing.Sealed {
@@ -125,9 +119,8 @@ func (l *local) lacksRuns(ctx context.Context, ids []schema.ULID) (bool, error) 
 		}) {
 			continue
 		}
-		others, err := l.otherRuns()
-		if err != nil || !others[id] {
-			return true, err
+		if !l.live[id] && (spared == nil || !spared(id)) {
+			return true, nil
 		}
 	}
 	return false, ctx.Err()
@@ -158,6 +151,23 @@ func artifactsOf(store fs.FS, row []any) (names []string, err error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// namedOf returns the hashes of the files that sealed runs of a store name. It passes over damaged files.
+func namedOf(ctx context.Context, store *local) (map[string]bool, error) {
+	named := map[string]bool{}
+	for _, f := range store.listing.Sealed {
+		err := runfile.EachRow(store, f, []string{runfile.RunIDColumn, "artifacts"}, func(row []any) error {
+			for _, a := range schema.ArtifactsOf(row) {
+				named[a.SHA256] = true
+			}
+			return ctx.Err()
+		})
+		if err != nil && !errors.Is(err, schema.ErrDamaged) {
+			return nil, err
+		}
+	}
+	return named, nil
 }
 
 // wantedOf lists the stored files that the wanted runs of a sealed file name, by their hashes, and reports whether it has wanted runs.

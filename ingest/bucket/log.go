@@ -2,11 +2,13 @@ package bucket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,19 +29,26 @@ type Bucket struct {
 	id      string // of the marker; empty before the first request, and if there is none
 	cache   string // directory with the manifests that were read; they only save requests
 	pushes  map[int64]entry
-	base    int64      // a compacted store replaces the pushes up to it, which may not be known
+	base    int64      // a compacted store replaces the pushes up to it, whose manifests need not be read
 	last    int64      // the largest number
 	mu      sync.Mutex // of pushes and last, for several requests
 }
 
-// entry is a manifest of the log.
+// entry is a manifest that is in the bucket.
 type entry struct {
-	there    bool // it is in the bucket; otherwise only the cache has it
-	bytes    int64
-	modified time.Time // by the server's clock; zero if only the cache has it
+	etag     string    // of the server; empty if it gives none
+	modified time.Time // by the server's clock; zero if this process wrote it
 	summary  *manifest // without its ids of runs, of which there may be very many; nil if it was not read
 	first    schema.ULID
 	last     schema.ULID
+}
+
+// replaces returns the number up to which a compacted store replaces pushes; 0 if the manifest is not one's, or was not read.
+func (e entry) replaces() int64 {
+	if e.summary == nil {
+		return 0
+	}
+	return e.summary.Replaces
 }
 
 // Options are the options of Open.
@@ -68,14 +77,14 @@ func (b *Bucket) URL(key string) string { return b.url(key) }
 // Requests returns the number of requests that were sent, repetitions included.
 func (b *Bucket) Requests() int { return int(b.requests.Load()) }
 
-// errNoMarker means that nothing was pushed yet.
-var errNoMarker = errors.New("nothing was pushed there yet")
+// ErrEmpty means that nothing was pushed yet.
+var ErrEmpty = errors.New("nothing was pushed there yet")
 
-// open reads the marker, and the manifests in the cache.
+// open reads the marker.
 func (b *Bucket) open(ctx context.Context) error {
-	line, err := b.get(ctx, markerKey, maxMarker)
+	line, _, err := b.get(ctx, markerKey, maxMarker)
 	if errors.Is(err, errMissing) {
-		return errNoMarker
+		return b.withoutMarker(ctx)
 	}
 	if err != nil {
 		return err
@@ -87,8 +96,23 @@ func (b *Bucket) open(ctx context.Context) error {
 	b.id = m.ID
 	b.cache = b.cacheDir()
 	b.pushes, b.base, b.last = map[int64]entry{}, 0, 0
-	return b.recall()
+	return nil
 }
+
+// withoutMarker returns why there is no marker: ErrEmpty, or damage if there are manifests.
+func (b *Bucket) withoutMarker(ctx context.Context) error {
+	err := ErrEmpty
+	failed := b.list(ctx, pushesDir, "", true, func(l listed) error {
+		if _, ok := parseNumber(pushesDir, l.key); ok {
+			err = fmt.Errorf("%w: %s is missing, and pushes are there; %s", ErrDamaged, b.url(markerKey), wayOut)
+		}
+		return nil
+	})
+	return cmp.Or(failed, err)
+}
+
+// wayOut says what helps when no push can go on.
+const wayOut = "put this object back from a copy, or pull what is whole into a store and push that to another prefix"
 
 // cacheDir returns the directory of this bucket in the cache: of the server, the prefix and the id, so that no other bucket can pretend to
 // be it. It is empty if it cannot be created.
@@ -109,55 +133,24 @@ func (b *Bucket) cacheDir() string {
 	return dir
 }
 
-// recall reads the manifests of the cache. They count only if they are all up to the last one, from the first one or from a compacted
-// store on.
-func (b *Bucket) recall() error {
+// cacheFile returns the name of the file of the cache for a manifest: a line with its ETag, and the manifest.
+func (b *Bucket) cacheFile(n int64) string { return filepath.Join(b.cache, numberText(n)+numberSuffix) }
+
+// cached returns a manifest of the cache, or nil. It counts only if the bucket lists its number with the same ETag.
+func (b *Bucket) cached(n int64) []byte {
 	if b.cache == "" {
 		return nil
 	}
-	files, err := os.ReadDir(b.cache)
-	if err != nil {
-		return nil // it only saves requests
-	}
-	for _, f := range files {
-		n, ok := parseNumber("", f.Name())
-		if !ok {
-			continue
-		}
-		if line, err := os.ReadFile(filepath.Join(b.cache, f.Name())); err == nil {
-			_ = b.keep(n, line, time.Time{}) // a damaged one is read again
-		}
-	}
-	var numbers []int64
-	for n := range b.pushes {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	slices.Reverse(numbers)
-	lowest, base, chain := int64(0), int64(0), 0
-	for i, n := range numbers {
-		if i > 0 && n != lowest-1 {
-			break
-		}
-		lowest, base, chain = n, max(base, b.pushes[n].summary.Replaces), i+1
-	}
-	if lowest == 1 {
-		base = 0
-	}
-	if lowest == 0 || base < lowest-1 {
+	content, err := os.ReadFile(b.cacheFile(n))
+	etag, line, _ := bytes.Cut(content, []byte("\n"))
+	if err != nil || len(etag) == 0 || string(etag) != b.pushes[n].etag {
 		return nil
 	}
-	b.base, b.last = base, numbers[0]
-	for _, n := range numbers[:chain] {
-		e := b.pushes[n]
-		e.there = true
-		b.pushes[n] = e
-	}
-	return nil
+	return line
 }
 
 // keep adds a manifest to those that are known.
-func (b *Bucket) keep(n int64, line []byte, modified time.Time) error {
+func (b *Bucket) keep(n int64, line []byte) error {
 	m, err := decodeManifest(line)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.url(numberKey(n)), err)
@@ -165,7 +158,8 @@ func (b *Bucket) keep(n int64, line []byte, modified time.Time) error {
 	if m.Replaces >= n && m.Replaces > 0 {
 		return fmt.Errorf("%s: %w: it replaces later pushes", b.url(numberKey(n)), ErrDamaged)
 	}
-	e := entry{there: b.pushes[n].there, bytes: int64(len(line)), modified: modified, summary: m}
+	e := b.pushes[n]
+	e.summary = m
 	if len(m.RunIDs) > 0 {
 		e.first, e.last = m.RunIDs[0], m.RunIDs[len(m.RunIDs)-1]
 	}
@@ -174,16 +168,9 @@ func (b *Bucket) keep(n int64, line []byte, modified time.Time) error {
 	return nil
 }
 
-// refresh lists the manifests after the last known one. If the bucket is not the one that the cache is of, it begins anew.
+// refresh lists all manifests, and reads those that the cache has. If some are unknown that the newest compacted store replaces, it reads
+// the manifest of that store, and the pushes begin after them.
 func (b *Bucket) refresh(ctx context.Context) error {
-	if b.last > 0 {
-		there, err := b.listAfter(ctx, b.last-1)
-		if err != nil || there {
-			return err
-		}
-		clear(b.pushes) // the bucket was restored to an earlier state
-		b.base, b.last = 0, 0
-	}
 	newest := int64(0)
 	err := b.list(ctx, compactedDir, "", true, func(l listed) error {
 		if n, ok := parseNumber(compactedDir, l.key); ok {
@@ -194,38 +181,50 @@ func (b *Bucket) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if newest > 0 {
-		if err := b.readManifest(ctx, newest); err != nil {
-			return err
-		}
-		b.base = b.pushes[newest].summary.Replaces
+	if err := b.listAfter(ctx, 0); err != nil {
+		return err
 	}
-	_, err = b.listAfter(ctx, b.base)
-	return err
+	for n := range b.pushes {
+		if line := b.cached(n); line != nil {
+			_ = b.keep(n, line) // a damaged one is read again
+		}
+	}
+	if newest == 0 {
+		return nil
+	}
+	switch err := b.readManifest(ctx, newest); {
+	case errors.Is(err, ErrDamaged):
+		return nil // the pushes themselves are read
+	case err != nil:
+		return err
+	}
+	replaces, known := b.pushes[newest].summary.Replaces, int64(0)
+	for n, e := range b.pushes {
+		if n <= replaces && e.summary != nil {
+			known++
+		}
+	}
+	if known < replaces {
+		b.base = replaces
+	}
+	return nil
 }
 
-// listAfter lists the manifests after a number. there says whether the next number was among them, with the size that is known.
-func (b *Bucket) listAfter(ctx context.Context, n int64) (there bool, err error) {
+// listAfter lists the manifests after a number.
+func (b *Bucket) listAfter(ctx context.Context, n int64) error {
 	after := ""
 	if n > 0 {
 		after = numberKey(n)
 	}
-	err = b.list(ctx, pushesDir, after, false, func(l listed) error {
+	return b.list(ctx, pushesDir, after, false, func(l listed) error {
 		number, ok := parseNumber(pushesDir, l.key)
 		if !ok || number <= n {
 			return nil
 		}
-		known, has := b.pushes[number]
-		there = there || number == n+1 && (!has || known.bytes == l.bytes)
-		if !has || known.bytes != l.bytes {
-			known = entry{bytes: l.bytes}
-		}
-		known.there, known.modified = true, l.modified
-		b.pushes[number] = known
+		b.pushes[number] = entry{etag: l.etag, modified: l.modified}
 		b.last = max(b.last, number)
 		return nil
 	})
-	return there, err
 }
 
 // readManifest reads a manifest, unless it is known.
@@ -236,40 +235,36 @@ func (b *Bucket) readManifest(ctx context.Context, n int64) error {
 	if known {
 		return nil
 	}
-	line, err := b.get(ctx, numberKey(n), maxManifest)
+	line, etag, err := b.get(ctx, numberKey(n), maxManifest)
 	if errors.Is(err, errMissing) {
-		err = fmt.Errorf("%w: %s is missing", ErrDamaged, b.url(numberKey(n)))
+		err = fmt.Errorf("%w: %s is missing, and later pushes are there", ErrDamaged, b.url(numberKey(n)))
 	}
 	if err != nil {
 		return err
 	}
-	return b.learn(n, line)
+	return b.learn(n, line, etag)
 }
 
 // learn adds a manifest that was read or written, also to the cache.
-func (b *Bucket) learn(n int64, line []byte) error {
+func (b *Bucket) learn(n int64, line []byte, etag string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.keep(n, line, b.pushes[n].modified); err != nil {
+	if err := b.keep(n, line); err != nil {
 		return err
 	}
 	e := b.pushes[n]
-	e.there = true
+	e.etag = etag
 	b.pushes[n], b.last = e, max(b.last, n)
-	if b.cache == "" {
-		return nil
-	}
-	name := filepath.Join(b.cache, numberText(n)+numberSuffix)
-	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, line) {
+	if b.cache == "" || etag == "" || b.cached(n) != nil {
 		return nil
 	}
 	temp, err := os.CreateTemp(b.cache, "*.part")
 	if err != nil {
 		return nil // a cache that cannot be written costs requests
 	}
-	_, err = temp.Write(line)
+	_, err = temp.Write(append([]byte(etag+"\n"), line...))
 	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), name)
+		err = os.Rename(temp.Name(), b.cacheFile(n))
 	}
 	if err != nil {
 		_ = os.Remove(temp.Name())
@@ -277,7 +272,7 @@ func (b *Bucket) learn(n int64, line []byte) error {
 	return nil
 }
 
-// readAll reads the manifests with these numbers. refused is called for damaged ones; nil: they are errors.
+// readAll reads the manifests with these numbers. refused is called for damaged and missing ones; nil: they are errors.
 func (b *Bucket) readAll(ctx context.Context, numbers []int64, refused func(n int64, err error)) error {
 	var mu sync.Mutex
 	return inParallel(ctx, len(numbers), func(i int) error {
@@ -288,18 +283,26 @@ func (b *Bucket) readAll(ctx context.Context, numbers []int64, refused func(n in
 			refused(numbers[i], err)
 			return nil
 		}
+		if errors.Is(err, ErrDamaged) {
+			err = fmt.Errorf("%w; %s", err, wayOut)
+		}
 		return err
 	})
 }
 
-// numbers returns the numbers of the manifests after base that are in the bucket, ascending.
+// numbers returns the numbers of the manifests after base, ascending, with the first number of each gap: to read it tells whether it is
+// one.
 func (b *Bucket) numbers() []int64 {
-	var all []int64
-	for n, e := range b.pushes {
-		if n > b.base && e.there {
-			all = append(all, n)
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(b.pushes)), func(n int64) bool { return n <= b.base })
+	var gaps []int64
+	next := b.base + 1
+	for _, n := range all {
+		if n > next {
+			gaps = append(gaps, next)
 		}
+		next = n + 1
 	}
+	all = append(all, gaps...)
 	slices.Sort(all)
 	return all
 }
@@ -307,7 +310,7 @@ func (b *Bucket) numbers() []int64 {
 // compacted returns the number of the newest compacted store whose manifest was read; 0 if there is none.
 func (b *Bucket) compacted() (newest int64) {
 	for n, e := range b.pushes {
-		if e.there && e.summary != nil && e.summary.Replaces > 0 {
+		if e.replaces() > 0 {
 			newest = max(newest, n)
 		}
 	}
@@ -319,9 +322,10 @@ func (b *Bucket) runIDs(ctx context.Context, n int64) (idList, error) {
 	if b.pushes[n].summary.Runs == 0 {
 		return nil, nil
 	}
-	line, err := os.ReadFile(filepath.Join(b.cache, numberText(n)+numberSuffix))
-	if err != nil {
-		if line, err = b.get(ctx, numberKey(n), maxManifest); err != nil {
+	line := b.cached(n)
+	if line == nil {
+		var err error
+		if line, _, err = b.get(ctx, numberKey(n), maxManifest); err != nil {
 			return nil, err
 		}
 	}

@@ -195,7 +195,7 @@ func (m *manifest) place() string {
 	if m.Replaces > 0 {
 		return compactedPlace(m.Replaces, m.Push)
 	}
-	return "writer=" + m.Writer + "/"
+	return writerDir + m.Writer + "/"
 }
 
 // compactedPlace is the beginning of the keys of a compacted store.
@@ -203,12 +203,27 @@ func compactedPlace(replaces int64, push string) string {
 	return compactedDir + numberText(replaces) + "-" + push + "/"
 }
 
-// artifactKey is the key of an artifact with a name, <sha256><.ext>. In a push it has the id of the push, so that no two pushes write it.
-func (m *manifest) artifactKey(name string) string {
+// artifactKey is the key of an artifact with a name, <sha256><.ext>. It has the id of the push, so that no two pushes write it.
+func artifactKey(writer, push, name string) string {
+	return writerDir + writer + "/" + kindArtifacts + "/" + push + "/" + name
+}
+
+// hasArtifact reports whether a key is of an artifact with a name in this push, or, as in a compacted store, in any push.
+func (m *manifest) hasArtifact(key, name string) bool {
+	writer, push := m.Writer, m.Push
 	if m.Replaces > 0 {
-		return m.place() + artifactName(name)
+		parts := strings.Split(strings.TrimPrefix(key, writerDir), "/")
+		if len(parts) != 4 {
+			return false
+		}
+		writer, push = parts[0], parts[2]
+		for _, id := range []string{writer, push} {
+			if _, err := schema.ParseULID(id); err != nil {
+				return false
+			}
+		}
 	}
-	return m.place() + kindArtifacts + "/" + m.Push + "/" + name
+	return key == artifactKey(writer, push, name)
 }
 
 // artifactName returns the path of an artifact in a store.
@@ -226,7 +241,7 @@ var plainName = lazyregexp.MustCompile(`^[0-9a-f]{64}(\.[A-Za-z0-9_-]{1,32})*$`)
 func (m *manifest) nameOf(o Object) (string, error) {
 	wrong := fmt.Errorf("%.200q is not a key of an object of the kind %.20q in this push", o.Key, o.Kind)
 	rest, ok := strings.CutPrefix(o.Key, m.place())
-	if !ok {
+	if !ok && o.Kind != kindArtifacts {
 		return "", wrong
 	}
 	switch o.Kind {
@@ -242,8 +257,8 @@ func (m *manifest) nameOf(o Object) (string, error) {
 		}
 		return "", nil
 	case kindArtifacts:
-		name := path.Base(rest)
-		if !plainName.MatchString(name) || name[:len(o.SHA256)] != o.SHA256 || o.Key != m.artifactKey(name) {
+		name := path.Base(o.Key)
+		if !plainName.MatchString(name) || name[:len(o.SHA256)] != o.SHA256 || !m.hasArtifact(o.Key, name) {
 			return "", wrong
 		}
 		return artifactName(name), nil

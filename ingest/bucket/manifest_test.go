@@ -31,7 +31,7 @@ func example(compacted bool) *manifest {
 	}
 	m.Objects = append(m.Objects,
 		Object{Key: m.eventsKey(), Kind: kindEvents, Bytes: 10, SHA256: sum},
-		Object{Key: m.artifactKey(sum + ".zst"), Kind: kindArtifacts, Bytes: 10, SHA256: sum})
+		Object{Key: artifactKey(m.Writer, m.Push, sum+".zst"), Kind: kindArtifacts, Bytes: 10, SHA256: sum})
 	if compacted {
 		m.Objects = append(m.Objects, Object{Key: m.place() + schema.HeaderFile, Kind: kindStore, Bytes: 10, SHA256: sum})
 	}
@@ -111,7 +111,7 @@ func FuzzManifest(f *testing.F) {
 			return
 		}
 		for _, o := range m.Objects {
-			if !strings.HasPrefix(o.Key, m.place()) || o.name != "" && (!fs.ValidPath(o.name) || disk.Classify(o.name).Kind == disk.KindForeign) {
+			if !strings.HasPrefix(o.Key, m.place()) && !strings.HasPrefix(o.Key, writerDir) || o.name != "" && (!fs.ValidPath(o.name) || disk.Classify(o.name).Kind == disk.KindForeign) {
 				t.Errorf("the object %+v has the name %q", o, o.name)
 			}
 		}

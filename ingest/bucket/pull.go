@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -71,9 +73,6 @@ type lacking struct {
 }
 
 func (p *pulling) pull(ctx context.Context, dir string) (err error) {
-	if p.store, err = openLocal(dir); err != nil {
-		return err
-	}
 	if err := p.open(ctx); err != nil {
 		return err
 	}
@@ -85,6 +84,26 @@ func (p *pulling) pull(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer stage.remove()
+	for again := true; again; {
+		if p.store, err = openLocal(dir); err != nil {
+			return err
+		}
+		if err := p.round(ctx, stage); err != nil {
+			return err
+		}
+		// An event that came may restore a run that was spared because it was removed. The next round finds it missing.
+		restored := p.store.removed
+		if len(restored) > 0 {
+			removed := runfile.ReadRemoved(p.store)
+			maps.DeleteFunc(restored, func(run string, _ bool) bool { return removed[run] })
+		}
+		again = len(restored) > 0
+	}
+	return p.takeFiles(ctx, stage, dir)
+}
+
+// round takes what is missing now.
+func (p *pulling) round(ctx context.Context, stage *stage) error {
 	missing, err := p.missing(ctx)
 	if err != nil {
 		return err
@@ -105,9 +124,6 @@ func (p *pulling) pull(ctx context.Context, dir string) (err error) {
 		}
 		if missing = missing[n:]; p.damaged[p.compacted()] && p.base > 0 { // then the pushes that it replaces are needed
 			p.base = 0
-			if _, err := p.listAfter(ctx, 0); err != nil {
-				return err
-			}
 			if missing, err = p.missing(ctx); err != nil {
 				return err
 			}
@@ -129,7 +145,7 @@ func (p *pulling) missing(ctx context.Context) (all []lacking, err error) {
 			continue
 		}
 		l := lacking{number: n}
-		if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, n); err != nil {
+		if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, n, p.store.isRemoved); err != nil {
 			return nil, err
 		}
 		if l.runs || l.events {
@@ -146,7 +162,7 @@ func (p *pulling) missing(ctx context.Context) (all []lacking, err error) {
 		return all, nil // the pushes themselves are fewer objects
 	}
 	l := lacking{number: whole}
-	if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, whole); err != nil {
+	if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, whole, p.store.isRemoved); err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(l lacking) bool { return l.number <= m.Replaces })
@@ -223,6 +239,74 @@ func (p *pulling) stageRest(ctx context.Context, stage *stage, l lacking) error 
 		}
 	}
 	return p.stagePush(ctx, stage, l, func(o Object) bool { return rest[o.name] || o.Kind == kindArtifacts && rest[o.SHA256] })
+}
+
+// takeFiles reads the files of runs of the store that it lacks and did not prune, from whichever push has them: a push puts no file that an
+// earlier one put, and that one may have been left out or refused.
+func (p *pulling) takeFiles(ctx context.Context, stage *stage, dir string) (err error) {
+	if p.store, err = openLocal(dir); err != nil {
+		return err
+	}
+	offered, err := p.offered()
+	if err != nil || len(offered) == 0 {
+		return err
+	}
+	wanted, err := namedOf(ctx, p.store)
+	if err != nil {
+		return err
+	}
+	size := int64(0)
+	for _, sum := range slices.Sorted(maps.Keys(offered)) {
+		if !wanted[sum] {
+			continue
+		}
+		var failed error
+		for _, o := range offered[sum] {
+			if failed = p.stageObject(ctx, stage, nil, o); failed == nil {
+				p.done.Objects, p.done.Bytes, size = p.done.Objects+1, p.done.Bytes+o.Bytes, size+o.Bytes
+				break
+			}
+			if !errors.Is(failed, ErrDamaged) {
+				return failed
+			}
+		}
+		if failed != nil {
+			p.done.Refused++
+			p.options.Refused(ingest.LeftOut{Path: offered[sum][0].Key, Problem: problem(failed), Damaged: true})
+		}
+		if size > stageBytes {
+			if err := p.merge(ctx, stage); err != nil {
+				return err
+			}
+			size = 0
+		}
+	}
+	return p.merge(ctx, stage)
+}
+
+// offered returns the files of known pushes that the store lacks and did not prune, by their hashes: the objects that have each.
+func (p *pulling) offered() (map[string][]Object, error) {
+	offered := map[string][]Object{}
+	for _, e := range p.pushes {
+		if e.summary == nil {
+			continue
+		}
+		for _, o := range e.summary.Objects {
+			if o.Kind == kindArtifacts {
+				offered[o.SHA256] = append(offered[o.SHA256], o)
+			}
+		}
+	}
+	err := disk.WalkZone(p.store, schema.ArtifactsDir, func(f disk.StoreFile) error {
+		delete(offered, disk.ArtifactHash(f.Path))
+		return nil
+	})
+	if len(offered) > 0 {
+		for sum := range runfile.ReadPruned(p.store) {
+			delete(offered, sum)
+		}
+	}
+	return offered, err
 }
 
 // merge merges what was read, and empties the stage.

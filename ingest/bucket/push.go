@@ -91,7 +91,7 @@ func (b *Bucket) push(ctx context.Context, dir string, s *ingest.Store) (Pushed,
 // openOrCreate reads the marker, or makes it.
 func (b *Bucket) openOrCreate(ctx context.Context) error {
 	err := b.open(ctx)
-	if !errors.Is(err, errNoMarker) {
+	if !errors.Is(err, ErrEmpty) {
 		return err
 	}
 	now := time.Now().UTC()
@@ -99,7 +99,7 @@ func (b *Bucket) openOrCreate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.putBytes(ctx, markerKey, line, true); err != nil && !errors.Is(err, errTaken) {
+	if _, err := b.putBytes(ctx, markerKey, line, true); err != nil && !errors.Is(err, errTaken) {
 		return err
 	}
 	return b.open(ctx)
@@ -110,11 +110,11 @@ func (b *Bucket) probe(ctx context.Context) error {
 	if b.last > 0 {
 		return nil
 	}
-	line, err := b.get(ctx, markerKey, maxMarker)
+	line, _, err := b.get(ctx, markerKey, maxMarker)
 	if err != nil {
 		return err
 	}
-	switch err := b.putBytes(ctx, markerKey, line, true); {
+	switch _, err := b.putBytes(ctx, markerKey, line, true); {
 	case errors.Is(err, errTaken):
 		return nil
 	case err == nil:
@@ -124,16 +124,16 @@ func (b *Bucket) probe(ctx context.Context) error {
 	}
 }
 
-// putBytes puts a small object. errBusy is tried again.
-func (b *Bucket) putBytes(ctx context.Context, key string, content []byte, onlyNew bool) error {
+// putBytes puts a small object, and returns its ETag. errBusy is tried again.
+func (b *Bucket) putBytes(ctx context.Context, key string, content []byte, onlyNew bool) (etag string, err error) {
 	sum := sha256.Sum256(content)
 	for attempt := 1; ; attempt++ {
-		err := b.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
+		etag, err = b.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
 		if !errors.Is(err, errBusy) || attempt == attempts {
-			return err
+			return etag, err
 		}
 		if err := pause(ctx, attempt); err != nil {
-			return err
+			return "", err
 		}
 	}
 }
@@ -216,14 +216,8 @@ func (p *pushing) plan(ctx context.Context) (*plan, error) {
 			}
 		}
 	}
-	for _, id := range events {
-		e, err := schema.ReadEvent(p.store, id)
-		if err != nil { // a damaged one must not get into the bucket
-			return nil, runfile.InFile(schema.EventFile(id), err)
-		}
-		if e.Kind != schema.EventAbsent { // which is about the files of this store
-			todo.events = append(todo.events, id)
-		}
+	if todo.events, err = p.sharedEvents(events); err != nil {
+		return nil, err
 	}
 	for _, n := range p.numbers() {
 		if m := p.pushes[n].summary; m != nil {
@@ -235,6 +229,20 @@ func (p *pushing) plan(ctx context.Context) (*plan, error) {
 		}
 	}
 	return todo, nil
+}
+
+// sharedEvents returns those events that are not only about the files of this store.
+func (p *pushing) sharedEvents(events []schema.ULID) (shared []schema.ULID, err error) {
+	for _, id := range events {
+		e, err := schema.ReadEvent(p.store, id)
+		if err != nil { // a damaged one must not get into the bucket
+			return nil, runfile.InFile(schema.EventFile(id), err)
+		}
+		if e.Kind != schema.EventAbsent {
+			shared = append(shared, id)
+		}
+	}
+	return shared, nil
 }
 
 // uncovered lists the sealed files and events of the store that no known manifest names.
@@ -270,7 +278,8 @@ func (p *pushing) uncovered() (files []schema.SealedFile, events []schema.ULID) 
 	return files, events
 }
 
-// readRecent reads the manifests that may have one of these runs or events. A manifest that was put before all of them began has none.
+// readRecent reads the manifests that may have one of these runs or events. A manifest that was put before all of them began has none. It
+// fails if one is missing.
 func (p *pushing) readRecent(ctx context.Context, files []schema.SealedFile, events []schema.ULID) error {
 	var oldest time.Time
 	earlier := func(t time.Time) {
@@ -284,12 +293,9 @@ func (p *pushing) readRecent(ctx context.Context, files []schema.SealedFile, eve
 	for _, id := range events {
 		earlier(id.Time())
 	}
-	if oldest.IsZero() {
-		return nil
-	}
 	var recent []int64
 	for _, n := range p.numbers() {
-		if e := p.pushes[n]; e.summary == nil && !e.modified.Before(oldest.Add(-skew)) {
+		if e := p.pushes[n]; e.summary == nil && (e.modified.IsZero() || !oldest.IsZero() && !e.modified.Before(oldest.Add(-skew))) {
 			recent = append(recent, n)
 		}
 	}
@@ -348,7 +354,7 @@ func (p *pushing) pushPart(ctx context.Context, some part) error {
 	}
 	var files []localObject
 	for _, name := range artifacts {
-		files = append(files, localObject{kindArtifacts, m.artifactKey(path.Base(name)), name})
+		files = append(files, localObject{kindArtifacts, artifactKey(m.Writer, m.Push, path.Base(name)), name})
 	}
 	for _, t := range runfile.Tables { // runs are last
 		if set == nil || !set.Has(t) {
@@ -454,7 +460,8 @@ func (p *pushing) putFile(ctx context.Context, f localObject) (Object, error) {
 	if sum := disk.ArtifactHash(f.name); sum != "" && sum != o.SHA256 {
 		return Object{}, runfile.Damagedf(f.name, "its content does not match its name; store verify says more")
 	}
-	return o, p.put(ctx, f.key, file, size, o.SHA256, false)
+	_, err = p.put(ctx, f.key, file, size, o.SHA256, false)
+	return o, err
 }
 
 // putEvents puts events as one object, and adds it to the manifest.
@@ -507,17 +514,16 @@ func (b *Bucket) commit(ctx context.Context, m *manifest) (int64, error) {
 		if n > maxNumber {
 			return 0, fmt.Errorf("%w: there is no number after %d", ErrDamaged, b.last)
 		}
-		err := b.putBytes(ctx, numberKey(n), line, true)
+		etag, err := b.putBytes(ctx, numberKey(n), line, true)
+		if err == nil {
+			return int64(len(line)), b.learn(n, line, etag)
+		}
 		if errors.Is(err, errTaken) {
 			err = b.lostTo(ctx, n, m)
-			if errors.Is(err, errNotMine) {
-				continue
-			}
 		}
-		if err != nil {
-			return 0, err
+		if !errors.Is(err, errNotMine) {
+			return int64(len(line)), err
 		}
-		return int64(len(line)), b.learn(n, line)
 	}
 }
 
@@ -527,14 +533,13 @@ var errNotMine = errors.New("another push has the number")
 // lostTo reads who has a number. If it is this push, an answer was lost, and lostTo returns nil. Otherwise it reads the new manifests.
 // The error is errNotMine, or errOvertaken if one of them has runs or events of this push.
 func (b *Bucket) lostTo(ctx context.Context, n int64, m *manifest) error {
-	delete(b.pushes, n) // whatever the cache has
-	if err := b.readManifest(ctx, n); err != nil {
+	if err := b.readAll(ctx, []int64{n}, nil); err != nil {
 		return err
 	}
 	if b.pushes[n].summary.Push == m.Push {
 		return nil
 	}
-	if _, err := b.listAfter(ctx, n); err != nil {
+	if err := b.listAfter(ctx, n); err != nil {
 		return err
 	}
 	var fresh []int64

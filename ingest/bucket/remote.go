@@ -137,23 +137,24 @@ func (w watched) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-// put puts an object. onlyNew asks the server to refuse if the key exists; the error is then errTaken or errBusy.
-func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int64, sum string, onlyNew bool) error {
+// put puts an object, and returns its ETag. onlyNew asks the server to refuse if the key exists; the error is then errTaken or errBusy.
+func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int64, sum string, onlyNew bool) (etag string, err error) {
 	if size > maxObject {
-		return fmt.Errorf("putting %s: it has %d bytes, and one request puts at most %d", r.url(key), size, int64(maxObject))
+		return "", fmt.Errorf("putting %s: it has %d bytes, and one request puts at most %d", r.url(key), size, int64(maxObject))
 	}
 	// The client hashes no chunks, because the server compares the whole body with sum.
 	o := minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true}
 	if onlyNew {
 		o.SetMatchETagExcept("*")
 	}
-	err := again(ctx, passing, func() error {
+	err = again(ctx, passing, func() error {
 		// The client would repeat with the same reader, from which a connection that failed may still read.
 		once := struct{ io.Reader }{io.NewSectionReader(body, 0, size)}
-		_, err := r.putObject(ctx, r.bucket, r.prefix+key, once, size, "", sum, o)
+		info, err := r.putObject(ctx, r.bucket, r.prefix+key, once, size, "", sum, o)
+		etag = info.ETag
 		return err
 	})
-	return r.failed(ctx, "putting", key, err)
+	return etag, r.failed(ctx, "putting", key, err)
 }
 
 // again repeats a request while worth says that its error is worth it.
@@ -184,17 +185,16 @@ func passing(err error) bool {
 	}
 }
 
-// get reads a small object of at most limit bytes.
-func (r *remote) get(ctx context.Context, key string, limit int64) ([]byte, error) {
-	var content []byte
-	err := r.read(ctx, key, func(body io.Reader) (err error) {
+// get reads a small object of at most limit bytes, and its ETag.
+func (r *remote) get(ctx context.Context, key string, limit int64) (content []byte, etag string, err error) {
+	etag, err = r.read(ctx, key, func(body io.Reader) (err error) {
 		content, err = io.ReadAll(io.LimitReader(body, limit+1))
 		return err
 	})
 	if err == nil && int64(len(content)) > limit {
 		err = fmt.Errorf("%w: %s has more than %d bytes", ErrDamaged, r.url(key), limit)
 	}
-	return content, err
+	return content, etag, err
 }
 
 // fetch reads an object into a new file, and compares it with its size and SHA-256. If they differ, the error wraps
@@ -207,7 +207,7 @@ func (r *remote) fetch(ctx context.Context, o Object, path string) error {
 	hash := sha256.New()
 	var size int64
 	read := func() error {
-		err := r.read(ctx, o.Key, func(body io.Reader) error {
+		_, err := r.read(ctx, o.Key, func(body io.Reader) error {
 			hash.Reset()
 			_, err := file.Seek(0, io.SeekStart)
 			if err == nil {
@@ -232,14 +232,15 @@ func (r *remote) fetch(ctx context.Context, o Object, path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// read calls do with the body of an object, again if the body is cut off. An error of do ends it.
-func (r *remote) read(ctx context.Context, key string, do func(io.Reader) error) error {
+// read calls do with the body of an object, again if the body is cut off. An error of do ends it. It returns the ETag.
+func (r *remote) read(ctx context.Context, key string, do func(io.Reader) error) (etag string, err error) {
 	var failed error
-	err := again(ctx, cutOff, func() error {
+	err = again(ctx, cutOff, func() error {
 		body, info, _, err := r.getObject(ctx, r.bucket, r.prefix+key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
+		etag = info.ETag
 		counted := &countedReader{Reader: body}
 		failed = do(counted)
 		_ = body.Close()
@@ -249,9 +250,9 @@ func (r *remote) read(ctx context.Context, key string, do func(io.Reader) error)
 		return counted.cut
 	})
 	if err != nil {
-		return r.failed(ctx, "reading", key, err)
+		return "", r.failed(ctx, "reading", key, err)
 	}
-	return failed
+	return etag, failed
 }
 
 // countedReader counts bytes and keeps the error of the connection.
@@ -288,6 +289,7 @@ type listed struct {
 	key      string
 	bytes    int64
 	modified time.Time // by the server's clock
+	etag     string
 }
 
 // maxListed limits a listing, so that a server that never ends one is noticed.
@@ -315,7 +317,7 @@ func (r *remote) list(ctx context.Context, prefix, after string, folders bool, e
 			if after != "" && key <= after { // some servers ignore it
 				continue
 			}
-			if failed = each(listed{key, info.Size, info.LastModified}); failed != nil {
+			if failed = each(listed{key, info.Size, info.LastModified, info.ETag}); failed != nil {
 				return nil
 			}
 			if !folders {

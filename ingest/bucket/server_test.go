@@ -153,6 +153,9 @@ func hash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// etag is the ETag of an object.
+func etag(content []byte) string { return `"` + hash(content)[:32] + `"` }
+
 // answer does a request.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.mu.Lock()
@@ -168,6 +171,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	case r.Method == http.MethodGet && !ok:
 		fail(w, http.StatusNotFound, "NoSuchKey")
 	case r.Method == http.MethodGet:
+		w.Header().Set("ETag", etag(there.content))
 		w.Header().Set("Last-Modified", there.modified.UTC().Format(http.TimeFormat))
 		w.Header().Set("Content-Length", strconv.Itoa(len(there.content)))
 		_, _ = w.Write(there.content)
@@ -175,6 +179,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		fail(w, http.StatusPreconditionFailed, "PreconditionFailed")
 	case r.Method == http.MethodPut:
 		s.objects[key] = object{body, time.Now()}
+		w.Header().Set("ETag", etag(body))
 	case r.Method == http.MethodDelete:
 		delete(s.objects, key)
 		w.WriteHeader(http.StatusNoContent)
@@ -194,6 +199,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 		Key          string
 		LastModified string
 		Size         int
+		ETag         string
 	}
 	type common struct{ Prefix string }
 	var answer struct {
@@ -219,7 +225,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		o := s.objects[key]
-		answer.Contents = append(answer.Contents, entry{key, o.modified.UTC().Format("2006-01-02T15:04:05.000Z"), len(o.content)})
+		answer.Contents = append(answer.Contents, entry{key, o.modified.UTC().Format("2006-01-02T15:04:05.000Z"), len(o.content), etag(o.content)})
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	_ = xml.NewEncoder(w).Encode(answer)

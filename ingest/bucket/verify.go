@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -62,11 +63,6 @@ func (v *verifying) verify(ctx context.Context, full bool) error {
 		return err
 	}
 	v.objects = objects
-	for n := int64(1); n <= v.last; n++ {
-		if !v.pushes[n].there {
-			v.damage(numberKey(n), "it is missing, and later pushes are there")
-		}
-	}
 	var named []Object
 	for _, n := range v.numbers() {
 		if m := v.pushes[n].summary; m != nil {
@@ -74,6 +70,10 @@ func (v *verifying) verify(ctx context.Context, full bool) error {
 			named = append(named, m.Objects...)
 		}
 	}
+	slices.SortFunc(named, func(a, b Object) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.SHA256, b.SHA256), cmp.Compare(a.Bytes, b.Bytes))
+	})
+	named = slices.Compact(named) // a compacted store names artifacts of pushes
 	v.done.Objects = len(named)
 	for _, o := range named {
 		v.done.Bytes += o.Bytes
@@ -103,7 +103,7 @@ func (v *verifying) readObjects(ctx context.Context, objects []Object) error {
 		}
 		hash := sha256.New()
 		var size int64
-		err := v.read(ctx, o.Key, func(body io.Reader) (err error) {
+		_, err := v.read(ctx, o.Key, func(body io.Reader) (err error) {
 			hash.Reset()
 			size, err = io.Copy(hash, io.LimitReader(body, o.Bytes+1))
 			return err
@@ -120,39 +120,62 @@ func (v *verifying) readObjects(ctx context.Context, objects []Object) error {
 	})
 }
 
-// count counts runs and events, and those that several pushes have.
+// count counts runs and events, and those that several pushes have, and compares compacted stores with the pushes that they replace.
 func (v *verifying) count(ctx context.Context) error {
-	var runs, events, compacted []schema.ULID
+	var runs, events, inCompacted []schema.ULID
+	ascending := func(ids []schema.ULID) []schema.ULID {
+		ids = slices.Clone(ids)
+		slices.SortFunc(ids, schema.ULID.Compare)
+		return slices.Compact(ids)
+	}
+	until := map[int64][2][]schema.ULID{} // the runs and events of the pushes up to a number
+	replaced := map[int64]bool{}
+	for _, e := range v.pushes {
+		replaced[e.replaces()] = true
+	}
+	whole := true
 	for _, n := range v.numbers() {
 		m := v.pushes[n].summary
 		if m == nil {
+			whole = false // what it has, nobody knows
 			continue
 		}
 		ids, err := v.runIDs(ctx, n)
 		if err != nil {
 			return err
 		}
-		if m.Replaces > 0 {
-			compacted = append(compacted, ids...)
-			continue
+		if m.Replaces == 0 {
+			runs, events = append(runs, ids...), append(events, m.EventIDs...)
+		} else {
+			inCompacted = append(inCompacted, ids...)
+			pushed := until[m.Replaces]
+			for i, has := range [][]schema.ULID{ids, m.EventIDs} {
+				if lacks := countLacking(has, pushed[i]); whole && lacks > 0 {
+					v.damage(numberKey(n), "its compacted store lacks %d %s of the pushes that it replaces", lacks, []string{"runs", "events"}[i])
+				}
+			}
 		}
-		runs, events = append(runs, ids...), append(events, m.EventIDs...)
+		if replaced[n] {
+			until[n] = [2][]schema.ULID{ascending(runs), ascending(events)}
+		}
 	}
-	slices.SortFunc(runs, schema.ULID.Compare)
-	slices.SortFunc(events, schema.ULID.Compare)
 	all := len(runs)
-	runs = slices.Compact(runs)
-	v.done.Runs, v.done.Repeated, v.done.Events = len(runs), all-len(runs), len(slices.Compact(events))
-	strange := 0
-	for _, id := range compacted {
-		if _, known := slices.BinarySearchFunc(runs, id, schema.ULID.Compare); !known {
-			strange++
-		}
-	}
-	if strange > 0 {
+	runs = ascending(runs)
+	v.done.Runs, v.done.Repeated, v.done.Events = len(runs), all-len(runs), len(ascending(events))
+	if strange := countLacking(runs, inCompacted); strange > 0 {
 		v.damage(compactedDir, "it has %d runs that no push has", strange)
 	}
 	return nil
+}
+
+// countLacking counts the ids that are not among others, which ascend.
+func countLacking(others, ids []schema.ULID) (n int) {
+	for _, id := range ids {
+		if _, found := slices.BinarySearchFunc(others, id, schema.ULID.Compare); !found {
+			n++
+		}
+	}
+	return n
 }
 
 // readWhole lists all objects, and then reads all manifests. So a manifest is read if all its objects were listed, and an object that no
@@ -169,9 +192,7 @@ func (b *Bucket) readWhole(ctx context.Context, refused func(n int64, err error)
 	if err != nil {
 		return nil, err
 	}
-	clear(b.pushes)
-	b.base, b.last = 0, 0
-	if _, err := b.listAfter(ctx, 0); err != nil {
+	if err := b.listAfter(ctx, 0); err != nil {
 		return nil, err
 	}
 	return objects, b.readAll(ctx, b.numbers(), refused)
