@@ -14,7 +14,7 @@ import (
 type Departure struct {
 	Row      Row     // the newest session: Shift is its distance from the level, and Verdict says in which direction
 	Sessions int     // number of newest sessions that are far off
-	Before   string  // the session before them, of the level
+	Before   string  // the session before them, of the level; empty if it or the newest one has too few runs for a gate
 	Level    float64 // median of the sessions since the last change, in the unit
 	Missing  int     // number of further sessions that a verdict needs at least
 
@@ -61,7 +61,9 @@ func (h *historian) departures() {
 		point := stat.ChangePoint{Index: last, Shift: stat.Estimate{Value: d.by, Low: math.Inf(-1), High: math.Inf(1)}, P: math.NaN()}
 		d.Row = h.row(l, last, &mark{ChangePoint: point, verdict: Spike})
 		d.Row.Verdict = l.verdictOf(point)
-		d.Before = h.sessions.text(l.entries[last-d.Sessions].session)
+		if before := l.entries[last-d.Sessions]; min(before.runs, l.entries[last].runs) >= judge.FirmRuns {
+			d.Before = h.sessions.text(before.session)
+		}
 		h.Departures = append(h.Departures, d)
 	}
 	order := []judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}

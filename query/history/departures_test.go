@@ -22,6 +22,17 @@ func nights(n int, newest ...float64) (levels []float64) {
 	return append(levels, newest...)
 }
 
+// repeated has each run n times in its session.
+func repeated(once []schema.Run, n int) (runs []schema.Run) {
+	for _, r := range once {
+		for k := range n {
+			r.RunID, r.RepeatIndex = schema.ULIDFrom(r.StartedAt, [10]byte{9: byte(k + 1)}).String(), new(int64(k))
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
 // TestDepartures: newest sessions that are far off are named until there is a verdict, whatever is listed.
 func TestDepartures(t *testing.T) {
 	t.Parallel()
@@ -47,12 +58,16 @@ func TestDepartures(t *testing.T) {
 			d := h.Departures[0]
 			valuetest.Equal(t, d.Sessions, c.sessions, c.levels)
 			valuetest.Equal(t, d.Missing, c.missing, c.levels)
-			valuetest.Equal(t, d.Before, runs[len(runs)-c.sessions-1].SessionID, c.levels)
+			valuetest.Equal(t, d.Before, "", c.levels, "one run of a session is too few for a gate")
 			valuetest.Equal(t, d.Row.Verdict, c.verdict, c.levels)
 			if math.Abs(*d.Row.Shift-c.shift) > .02 || math.Abs(d.Level-101.8e3) > 1e3 || d.Row.Benchmark == "" {
 				t.Errorf("%v: %+v", c.levels, d)
 			}
 		}
+	}
+	runs := repeated(levelled(nights(18, 131, 130)...), judge.FirmRuns)
+	if h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{}); len(h.Departures) != 1 || h.Departures[0].Before != runs[17*judge.FirmRuns].SessionID {
+		t.Errorf("%+v", h.Departures)
 	}
 	for _, levels := range [][]float64{nights(20), slices.Concat(nights(12, 130), nights(8)), nights(12, slices.Repeat([]float64{130}, 8)...)} {
 		if h := historyOf(t, querytest.SealedRuns(t, levelled(levels...)), history.Request{}); len(h.Departures) != 0 {

@@ -112,7 +112,11 @@ func (r *reading) guessed() []baseline {
 		}
 	}
 	c, work := query.ContrastOf(points, medians)
-	if work || c.Axis == "" || c.Axis == "benchmark" {
+	switch {
+	case c.Axis == "" || c.Axis == "benchmark":
+		return nil
+	case work:
+		r.report.amount = c
 		return nil
 	}
 	return []baseline{{c.Axis, c.Value, filter.QuoteFor(c.Axis, c.Value), FromGuess}}

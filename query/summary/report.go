@@ -35,6 +35,8 @@ type Report struct {
 
 	stored int // see Stored
 	past   int // see PastSessions
+
+	amount query.Contrast // see Amount
 }
 
 // Stored returns the number of runs in the stores by the names of their files, including removed runs.
@@ -43,6 +45,10 @@ func (r *Report) Stored() int { return r.stored }
 // PastSessions returns the number of sessions in the stores with points of the report, if that is about one session and has no trends; 0 if
 // it is unknown.
 func (r *Report) PastSessions() int { return r.past }
+
+// Amount returns the axis that a report of one session could compare, with the value to compare with, but did not because nobody named it
+// and its numbers may be the amount of work; the zero Contrast: there is none.
+func (r *Report) Amount() query.Contrast { return r.amount }
 
 // Selection describes the runs of a report.
 type Selection struct {

@@ -49,7 +49,7 @@ type Trend struct {
 	OffValue  *float64      `json:"off_value" doc:"value of the newest session, if it is far off the level"`
 	OffShift  *float64      `json:"off_shift" doc:"distance of off_value from the level: off_value / level - 1, or the difference if the series is compared by difference"`
 	OffScale  Text          `json:"off_scale" doc:"what off_shift is: ratio, or difference in the unit"`
-	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off"`
+	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off; null if it or the newest one has too few runs for compare --gate"`
 	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
 	Missing   int           `json:"missing_sessions" doc:"number of further sessions that a verdict on the newest ones needs at least; 0: none is far off"`
 	Differs   []Difference  `json:"differs" doc:"facts, except the commit, that changed together with the level and still differ"`

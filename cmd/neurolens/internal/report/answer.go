@@ -160,7 +160,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		if t.Off > 0 {
 			if off++; off <= maxWorse {
 				judged := command
-				if t.OffBase != t.OffHead {
+				if t.OffBase != "" && t.OffBase != t.OffHead {
 					judged = m.command("compare", "--gate", "session="+views.ShortRun(string(t.OffBase)), "session="+views.ShortRun(string(t.OffHead)))
 				}
 				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), judged})
@@ -219,8 +219,12 @@ func offText(t *summary.Trend, names namer) string {
 	if t.Off > 1 {
 		sessions = fmt.Sprintf("Newest %d sessions", t.Off)
 	}
-	return fmt.Sprintf("%s: %s: %s %s, %s off its level of %s; history needs at least %s, compare --gate judges at once.", sessions, names.name(&t.Subject), t.Metric, quantity(t.OffValue, t.Unit),
+	text := fmt.Sprintf("%s: %s: %s %s, %s off its level of %s; history needs at least %s", sessions, names.name(&t.Subject), t.Metric, quantity(t.OffValue, t.Unit),
 		views.Change(*t.OffShift, schema.Scale(t.OffScale), string(t.Unit)), quantity(t.Level, t.Unit), term.Count(t.Missing, "more session"))
+	if t.OffBase != "" {
+		text += ", compare --gate judges at once"
+	}
+	return text + "."
 }
 
 // sinceText says when a level changed, and with which commits.
@@ -683,5 +687,12 @@ func (m Maker) nothingCompared(d *Document) Answer {
 	if d.Counts.Points == 1 {
 		return Answer{Text: "Nothing is compared here: one point in one session.", Command: m.command("ls", d.words("")...)}
 	}
-	return Answer{Text: "No setting is called best: there is no baseline. report --baseline AXIS=VALUE compares the other values of an axis with one."}
+	const unnamed = "No setting is called best: there is no baseline"
+	if m.Amount.Axis == "" {
+		return Answer{Text: unnamed + ". report --baseline AXIS=VALUE compares the other values of an axis with one."}
+	}
+	return Answer{
+		Text:    fmt.Sprintf("%s, and %s may be the amount of work. If it is not, this compares its values.", unnamed, m.Amount.Axis),
+		Command: m.command("report", append(d.words(""), "--baseline", term.ShellWord(m.Amount.String()))...),
+	}
 }

@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // on is a day of November 2026.
@@ -51,7 +53,7 @@ func TestAnswerOverSessions(t *testing.T) {
 	want := []string{
 		"Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %).",
 		"Failing: sweep fp16, all runs of the last 3 sessions.",
-		"Newest session: sweep bf16: latency 109 µs, +30.0 % off its level of 84.0 µs; history needs at least 2 more sessions, compare --gate judges at once.",
+		"Newest session: sweep bf16: latency 109 µs, +30.0 % off its level of 84.0 µs; history needs at least 2 more sessions.",
 		"4 series over 40 sessions: 1 regressed, 2 with no change found, 1 with fewer than 8 sessions; 1 fails in its newest sessions; 1 far off in its newest session. Of the series called changed, at most 5 % are expected to be false.",
 	}
 	if got := texts(r); !slices.Equal(got, want) {
@@ -289,6 +291,10 @@ func TestNothingCompared(t *testing.T) {
 			t.Errorf("got %q, want %s", got, want)
 		}
 	}
+	r.Selection.Sessions, r.Selection.Unordered, r.Selection.Filter = 1, false, "suite=a"
+	got := Maker{Amount: query.Contrast{Axis: "n", Value: "2 3"}}.Document(r).Answer[0]
+	valuetest.Equal(t, got.Text, "No setting is called best: there is no baseline, and n may be the amount of work. If it is not, this compares its values.")
+	valuetest.Equal(t, got.Command, "neurolens report suite=a --baseline 'n=2 3'")
 }
 
 // TestOneOfSessions: a report of one session names the command that looks at the others, and one point has no setting.
@@ -319,6 +325,7 @@ func TestPast(t *testing.T) {
 	if len(d.Answer) != 4 || d.Answer[0].Verdict != "regressed" || !strings.HasPrefix(d.Answer[0].Text, "Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: ") {
 		t.Fatalf("%+v", d.Answer)
 	}
+	valuetest.Contains(t, d.Answer[2].Text, "2 more sessions, compare --gate judges at once.")
 	for i, command := range want {
 		if d.Answer[i].Command != command && command != "" {
 			t.Errorf("command %d is %s, want %s", i, d.Answer[i].Command, command)

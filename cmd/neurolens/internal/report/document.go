@@ -14,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
@@ -72,8 +73,9 @@ type Maker struct {
 	Reader views.Display
 	By     string // the program and its version
 
-	Others bool // the stores have other runs
-	Past   int  // sessions of the store with points of the report, as summary.Report.PastSessions
+	Others bool           // the stores have other runs
+	Past   int            // sessions of the store with points of the report, as summary.Report.PastSessions
+	Amount query.Contrast // as summary.Report.Amount
 }
 
 // Document adds the words to a report.

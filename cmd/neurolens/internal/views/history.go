@@ -335,8 +335,12 @@ func departures(all []*history.Departure, named bool) []string {
 	if named {
 		text += term.Short(seriesName(row)) + " "
 	}
-	return []string{fmt.Sprintf("%s%s, %s off its level of %s; history needs at least %s, compare --gate judges at once", text, locationText(row), shiftText(row, row.Shift),
-		QuantityOf(d.Level, row.Unit, row.Metric, ""), term.Count(d.Missing, "more session"))}
+	text = fmt.Sprintf("%s%s, %s off its level of %s; history needs at least %s", text, locationText(row), shiftText(row, row.Shift),
+		QuantityOf(d.Level, row.Unit, row.Metric, ""), term.Count(d.Missing, "more session"))
+	if d.Before != "" {
+		text += ", compare --gate judges at once"
+	}
+	return []string{text}
 }
 
 // withDepartures adds the line about newest sessions that are far off to other lines: before them, unless the worst is better than its
@@ -872,12 +876,16 @@ func (w History) withNext(v term.View, changes []changedAt) term.View {
 	return v
 }
 
-// Judge  returns the command that compares the newest session with the last one of the level that it is far off; empty if none is.
+// Judge returns the command that compares the newest session with the last one of the level that it is far off; empty if none is, or if they
+// have too few runs to be judged.
 func (w History) Judge() string {
-	if len(w.H.Departures) == 0 || w.H.Departures[0].Before == w.H.Departures[0].Row.SessionID {
+	if len(w.H.Departures) == 0 {
 		return ""
 	}
 	d := w.H.Departures[0]
+	if d.Before == "" || d.Before == d.Row.SessionID {
+		return ""
+	}
 	return fmt.Sprintf("neurolens compare --gate session=%s session=%s", ShortRun(d.Before), ShortRun(d.Row.SessionID)) + w.metricFlag() + w.Reader.OfStores()
 }
 
