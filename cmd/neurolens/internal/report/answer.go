@@ -303,6 +303,9 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 	text := "By verdict: " + verdictCounts(c)
 	if len(all) == 0 {
 		text = "No change by verdict: " + verdictCounts(c)
+		if c.Verdicts[string(judge.Unchanged)] == 0 {
+			text = "Nothing is decided: " + verdictCounts(c)
+		}
 		if c.Verdicts[string(judge.Estimate)] == c.All.Pairs {
 			text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(c)
 		}

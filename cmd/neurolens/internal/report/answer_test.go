@@ -135,7 +135,7 @@ func TestAnswerOfSides(t *testing.T) {
 	for i := range r.Pairs {
 		r.Pairs[i].Verdict = "inconclusive"
 	}
-	if got := texts(r); !strings.HasPrefix(got[0], "No change by verdict: 4 inconclusive (too much noise). ") {
+	if got := texts(r); !strings.HasPrefix(got[0], "Nothing is decided: 4 inconclusive (too much noise). ") {
 		t.Error(got)
 	}
 	c.Verdicts, c.Reasons = map[string]int{"estimate": c.All.Pairs}, map[string]int{"machines": c.All.Pairs}
