@@ -26,7 +26,7 @@ func TestMetricsPage(t *testing.T) {
 	}
 	sweeps, programs := blocks("yaml"), blocks("sh")
 	sweeps = slices.DeleteFunc(sweeps, func(text string) bool { // TestDocsPages runs the first, and tests of counters the others
-		return strings.HasPrefix(text, "# methods.yaml") || strings.Contains(text, "counters:") || strings.Contains(text, "valgrind")
+		return strings.HasPrefix(text, "# methods.yaml") || strings.Contains(text, "counters:") || strings.Contains(text, "profile: cachegrind")
 	})
 	valuetest.Equal(t, len(sweeps), 3, "the page")
 	valuetest.Equal(t, len(programs), 1, "the page")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -287,6 +289,9 @@ are read and compared with their hashes. No store is needed then.`,
 		Args:    arguments(0, 1, "at most the URL of a bucket"),
 		RunE: a.printing(func(cmd *cobra.Command, args []string, format string) error {
 			if len(args) > 0 {
+				if _, err := os.Stat(filepath.Join(args[0], schema.HeaderFile)); err == nil {
+					return usageErrorf("store verify: want the URL of a bucket, got %q; --store %s names the store", args[0], args[0])
+				}
 				return a.verifyBucket(cmd.Context(), args[0], full, format)
 			}
 			if full {

@@ -123,7 +123,9 @@ func (m *comparison) otherMetrics(ctx context.Context, families []family) (chose
 	if err != nil {
 		return nil, err
 	}
-	names := slices.DeleteFunc(head, func(name string) bool { return slices.Contains(primary, name) || !slices.Contains(base, name) })
+	names := slices.DeleteFunc(head, func(name string) bool {
+		return slices.Contains(primary, name) || !slices.Contains(base, name) || name == m.req.SecondLook // which says when it counts
+	})
 	for _, name := range names[:min(len(names), m.req.Others)] {
 		own, err := m.judgeToo(ctx, name)
 		if err != nil {
