@@ -70,9 +70,9 @@ func TestTerminalPicture(t *testing.T) {
 	}
 }
 
-// headers returns the words of a line, without the column that gives way where warnings are long.
+// headers returns the words of a line, without the columns that give way where numbers and warnings are long.
 func headers(line string) string {
-	return strings.Join(slices.DeleteFunc(strings.Fields(line), func(word string) bool { return word == "SPREAD" }), " ")
+	return strings.Join(slices.DeleteFunc(strings.Fields(line), func(word string) bool { return word == "SPREAD" || word == "P99" }), " ")
 }
 
 // headingMachine finds the machine in the heading of ls, or in that of plot.
