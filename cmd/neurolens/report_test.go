@@ -189,7 +189,7 @@ func TestBestAxis(t *testing.T) {
 	dir := t.TempDir()
 	programtest.WriteFile(t, dir, "s.yaml", `
 suite: s
-command: [sh, -c, "echo steps $(( (130 + 40 * ({b} - 1)) * {a} + 0 * {c} ))"]
+command: [sh, -c, "echo steps $(( (130 + 40 * ({b} - 1)) * {a} + 20 * ({a} - 1) * ({b} + {c} - 2) ))"]
 metrics: {steps: {regex: "steps (.*)", better: lower}}
 primary: steps
 grid: {a: [1, 2], b: [1, 2], c: [1, 2]}
