@@ -127,15 +127,12 @@ func (b *Bucket) probe(ctx context.Context) error {
 // putBytes puts a small object, and returns its ETag. errBusy is tried again.
 func (b *Bucket) putBytes(ctx context.Context, key string, content []byte, onlyNew bool) (etag string, err error) {
 	sum := sha256.Sum256(content)
-	for attempt := 1; ; attempt++ {
+	busy := func(err error) bool { return errors.Is(err, errBusy) }
+	err = again(ctx, busy, func() (err error) {
 		etag, err = b.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
-		if !errors.Is(err, errBusy) || attempt == attempts {
-			return etag, err
-		}
-		if err := pause(ctx, attempt); err != nil {
-			return "", err
-		}
-	}
+		return err
+	})
+	return etag, err
 }
 
 // pushing is the state of a push.
