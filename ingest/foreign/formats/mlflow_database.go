@@ -8,6 +8,18 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
+// mlflowSchema has the tables of MLflow that are read, with their columns.
+var mlflowSchema = []struct {
+	table   string
+	columns []string
+}{
+	{"runs", []string{"run_uuid", "experiment_id", "status", "start_time", "end_time", "lifecycle_stage"}},
+	{"experiments", []string{"experiment_id", "name"}},
+	{"metrics", []string{"run_uuid", "key", "value", "timestamp"}},
+	{"params", []string{"run_uuid", "key", "value"}},
+	{"tags", []string{"run_uuid", "key", "value"}},
+}
+
 // readMLflowDatabase reads the runs of a database in the order in which they ended, so that later ones come behind those that were read before.
 func readMLflowDatabase(in *foreign.Input, out *foreign.Output) error {
 	db, err := openDatabase(in)
@@ -15,12 +27,9 @@ func readMLflowDatabase(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	defer db.close()
-	for table, columns := range map[string][]string{
-		"runs": {"run_uuid", "experiment_id", "status", "start_time", "end_time", "lifecycle_stage"}, "experiments": {"experiment_id", "name"},
-		"metrics": {"run_uuid", "key", "value", "timestamp"}, "params": {"run_uuid", "key", "value"}, "tags": {"run_uuid", "key", "value"},
-	} {
-		if !db.has(table, columns...) {
-			return fmt.Errorf("the table %s of MLflow is missing, or has other columns", table)
+	for _, t := range mlflowSchema {
+		if !db.has(t.table, t.columns...) {
+			return fmt.Errorf("the table %s of MLflow is missing, or has other columns", t.table)
 		}
 	}
 	params, err := db.mlflowTexts("params")
