@@ -317,17 +317,22 @@ func isSameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// store appends all runs, and prints what came of each file.
-func (in *ingesting) store(ctx context.Context, format string) error {
-	dir, err := in.writeStore()
+// openToIngest opens the store that imported runs go into.
+func (a *app) openToIngest() (*ingest.Store, error) {
+	dir, err := a.writeStore()
 	if err != nil {
-		return err
-	}
-	store, err := openForWriting(dir)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	collectSeldom(ingestMemory)
+	return openForWriting(dir)
+}
+
+// store appends all runs, and prints what came of each file.
+func (in *ingesting) store(ctx context.Context, format string) error {
+	store, err := in.openToIngest()
+	if err != nil {
+		return err
+	}
 	done, err := in.reading.Into(ctx, store)
 	in.progress.End()
 	if closeErr := store.Close(); err == nil && closeErr != nil {

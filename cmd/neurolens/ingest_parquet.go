@@ -37,15 +37,10 @@ func (a *app) ingestParquet(ctx context.Context, flags *pflag.FlagSet, args []st
 	if _, err := os.Stat(filepath.Join(args[0], schema.Runs.Name)); err != nil { // before a store is made for it
 		return usageErrorf("ingest: --from %s: %w", formats.NeurolensParquet, err)
 	}
-	dir, err := a.writeStore()
+	store, err := a.openToIngest()
 	if err != nil {
 		return err
 	}
-	store, err := openForWriting(dir)
-	if err != nil {
-		return err
-	}
-	collectSeldom(ingestMemory)
 	report := ingest.FileReport{
 		Report: foreign.Report{Name: args[0], Format: formats.NeurolensParquet}, State: ingest.FileRead, Named: true,
 	}
@@ -98,7 +93,7 @@ func (a *app) parquetRuns(ctx context.Context, dir string, count func(r *schema.
 		}
 		err := query.ReadParquet(ctx, dir, o, func(r schema.Run, digest string) error {
 			valid, err := schema.Check(r)
-			if schema.DigestOf(&r) != digest { // which says more than what is invalid for that reason
+			if schema.DigestOf(&r) != digest { // this error replaces the one of Check: a part of a run is often invalid, too
 				err = errors.New("its values do not have its digest: columns, samples or parts of times are missing, or were changed")
 			}
 			count(&r, err)
