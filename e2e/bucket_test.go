@@ -51,20 +51,26 @@ func startObjectStore(t *testing.T) *objectStore {
 	server := exec.Command(program, "--port", address, "--quiet", "posix", "--sidecar", meta, data)
 	server.Env = append(os.Environ(), "ROOT_ACCESS_KEY=AKIDTEST", "ROOT_SECRET_KEY="+s3Secret)
 	valuetest.OK(t, server.Start())
+	ended := make(chan struct{})
+	go func() {
+		_ = server.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
-		_ = server.Wait()
+		<-ended
 	})
-	for attempt := 0; ; attempt++ {
+	for {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			valuetest.OK(t, conn.Close())
 			break
 		}
-		if attempt == 600 {
-			t.Fatalf("versitygw does not answer: %v", err)
+		select {
+		case <-ended:
+			t.Fatalf("versitygw ended before it answered: %v", err)
+		case <-time.After(50 * time.Millisecond):
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	to := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address})
 	to.ErrorLog = log.New(io.Discard, "", 0) // of processes that were killed

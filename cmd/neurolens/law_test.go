@@ -42,6 +42,7 @@ var homes = []struct {
 }{
 	{"github.com/duckdb", []string{"query"}},
 	{"github.com/apache/arrow-go", []string{"query"}},
+	{"github.com/apache/iceberg-go", nil}, // the module iceberg/ has it
 	{"github.com/parquet-go", []string{"schema/table"}},
 	{"github.com/NVIDIA/go-nvml", []string{"runner/probe"}},
 	{"github.com/minio", []string{"ingest/bucket"}},
