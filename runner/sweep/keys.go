@@ -503,7 +503,7 @@ var keysOfModels = []Key{
 var keysOfRuns = []Key{
 	{
 		Name: "profile", Value: oneOrMany(0, eitherOf(oneOf(profilerNames...), Value{Kind: Object, Keys: profilerKeys})), Option: "profile each point in an extra pass with `TOOL`: ort, torch, nsys, ncu, perf, py-spy, cachegrind; empty: none",
-		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file, nsys, ncu and perf for everything, py-spy for Python and commands, cachegrind for command, in as many passes as there are repeats, up to 5. {tool: ncu, timeout: 1m, args: [--set, full]} sets a deadline, and adds arguments to those of the tool. If a tool is not installed, one pass of each benchmark is stored as unsupported.",
+		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file, nsys, ncu and perf for everything, py-spy for Python and commands, cachegrind for command. cachegrind makes as many passes as there are repeats, up to 5. {tool: ncu, timeout: 1m, args: [--set, full]} sets a deadline, and adds arguments to those of the tool. If a tool is not installed, one pass of each benchmark is stored as unsupported.",
 	},
 	{
 		Name: "telemetry", Value: eitherOf(oneOf(telemetryOff), Value{Kind: Object, Keys: keysOfTelemetry}), Default: telemetryOff, Stored: true, text: telemetryText,
