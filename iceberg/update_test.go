@@ -159,7 +159,7 @@ func TestUpdate(t *testing.T) {
 		"3 rows in 1 files, 0 of them hidden; 0 files added, 0 dropped", "33 rows in 3 files, 1 of them hidden; 0 files added, 0 dropped"))
 }
 
-// TestOrphans: samples whose name no file of runs has are in no table, and live runs are said to be missing.
+// TestOrphans: samples whose name no file of runs has are in no table, and a warning counts live runs, which are in none.
 func TestOrphans(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	ids := madeStore(t, dir, 24)
@@ -192,7 +192,7 @@ func TestLocation(t *testing.T) {
 	valuetest.Fails(t, run(context.Background(), []string{dir}, io.Discard, io.Discard), "its location is s3://bench/compact/iceberg/samples, not file://")
 }
 
-// TestRefusals: what is not done is said, and the tables stay as they are.
+// TestRefusals: each refusal gives its reason, and the tables stay as they are.
 func TestRefusals(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	madeStore(t, dir, 24)

@@ -17,8 +17,8 @@ import (
 
 // bucketHelp is the end of the help of the commands about buckets.
 const bucketHelp = `
-URL is s3://BUCKET/PREFIX. The server is that of AWS_ENDPOINT_URL_S3 or
-AWS_ENDPOINT_URL, else Amazon S3. The region is AWS_REGION. Credentials come
+URL is s3://BUCKET/PREFIX. AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names the
+server; without them it is Amazon S3. The region is AWS_REGION. Credentials come
 from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE, or from the
 role of the machine. The topic buckets says more.`
 
@@ -87,7 +87,7 @@ func newStoreSyncCommand(a *app) *cobra.Command {
 	})
 }
 
-// transfer is a command that copies runs between a store and a bucket, and what it did.
+// transfer is a command that copies runs between a store and a bucket, with the numbers of runs and objects that were copied.
 type transfer struct {
 	*app
 	context.Context

@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Store the benchmarks. Whatever goes wrong is said, and fails no test: the exit status stays that of the tests."""
+    """Store the benchmarks. An error is printed and fails no test: the tests alone decide the exit status."""
     config = session.config
     store = config.getoption("neurolens_store")
     if (not store and not config.getoption("neurolens")) or hasattr(config, "workerinput"):  # a worker of xdist

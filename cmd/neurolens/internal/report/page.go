@@ -346,7 +346,7 @@ func (w *writing) table(t *Table) template.HTML {
 	return template.HTML(b.String())
 }
 
-// row writes a row. What all cells of a column share stands in an element of its own, which a screen does not show.
+// row writes a row. The text that all cells of a column share is in an element of its own, which a screen hides.
 func (t *Table) row(b *strings.Builder, key string, r *Row, shared []string) {
 	data := oneWord(key)
 	for i, c := range t.Columns {
@@ -402,7 +402,7 @@ func (t *Table) shared() []string {
 func (t *Table) widths(shared []string) string {
 	parts := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		n := max(term.Width(c.Header)+2, t.widest(i, shared[i])+min(len(shared[i]), 1)) // and the marks of the order and of what is left out
+		n := max(term.Width(c.Header)+2, t.widest(i, shared[i])+min(len(shared[i]), 1)) // the header with its arrow, the widest cell, and the … for a hidden text
 		parts[i] = fmt.Sprintf("%dch", min(n, cellWidth)+2)
 	}
 	parts[len(parts)-1] = "minmax(" + parts[len(parts)-1] + ",1fr)"

@@ -163,8 +163,8 @@ func TestWordsOfScript(t *testing.T) {
 	}
 }
 
-// TestSharedNames: a long table leaves out on a screen what the names of a column share up to the end of a part, and says what it is. The
-// text of the cell is whole. Names that are too wide are not cut.
+// TestSharedNames: a long table hides on a screen the beginning that all names of a column share, up to the end of a part, and a note has
+// it. The text of the cell is whole. Names that are too wide are not cut.
 func TestSharedNames(t *testing.T) {
 	const shared = "module_with_a_long_name.submodule_of_it."
 	table := &Table{ID: "points", Title: "All points", Columns: []Column{{Header: "benchmark"}, {Header: "variant"}, {Header: "latency", Right: true}}}

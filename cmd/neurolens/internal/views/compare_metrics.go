@@ -67,7 +67,7 @@ func (w Comparison) othersChanged() (text string) {
 	return text
 }
 
-// shownOthers returns the indices of the rows of withOthers that stand in its table below those of the comparison: those that need
+// shownOthers returns the indices of the rows of withOthers to print in its table below the rows of the comparison: rows that need
 // attention and differ at all, or with --all every one, and at most CompareRows without it.
 func (w Comparison) shownOthers() (all []int) {
 	for i := range w.C.Others {
@@ -98,7 +98,7 @@ func (w Comparison) pointsOf(places []int, varying []Axis) ([]term.Column, [][]t
 	return columns, cells
 }
 
-// mergedAxes merges all axes but that of the metric.
+// mergedAxes merges all axes except the axis metric.
 func (w Comparison) mergedAxes(varying []Axis) []Axis {
 	if len(w.C.Metrics) < 2 || len(varying) < 2 {
 		return w.Reader.MergedAxes(varying)

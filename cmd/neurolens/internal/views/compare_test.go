@@ -231,7 +231,7 @@ func TestMoreRunsText(t *testing.T) {
 	}
 }
 
-// TestRunTime: the time that a run takes is that of a session of this program by its runs; it is unknown over several sessions.
+// TestRunTime: the time of a run is the time of a session of this program divided by the number of its runs, and unknown over several sessions.
 func TestRunTime(t *testing.T) {
 	side := func(runs int, since, until time.Duration, sessions ...string) compare.Side {
 		return compare.Side{Runs: runs, Sessions: sessions, Since: since.Microseconds(), Until: until.Microseconds()}

@@ -39,7 +39,7 @@ func TestAboutOperators(t *testing.T) {
 	}
 }
 
-// TestPassNotes: what a pass lacks, and why, stands in show, and where its operators or stacks would.
+// TestPassNotes: show names what a pass lacks and why, and so do the places of its operators and stacks.
 func TestPassNotes(t *testing.T) {
 	t.Parallel()
 	run := schema.Run{
