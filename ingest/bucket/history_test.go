@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -304,4 +305,26 @@ func TestEmpty(t *testing.T) {
 	valuetest.ErrorIs(t, err, bucket.ErrDamaged)
 	valuetest.Fails(t, err, "neurolens-bucket.json is missing, and pushes are there")
 	valuetest.Equal(t, len(server.keys("team/neurolens-bucket.json")), 0)
+}
+
+// TestFirstPushMeanwhile: a push and a pull that find no marker, and then the manifest of another's first push, go on.
+func TestFirstPushMeanwhile(t *testing.T) {
+	meanwhile := func() (*bucket.Options, string) {
+		server, o := newServer(t)
+		dir, other := newStore(t, few(2)...), newStore(t, few(3)...)
+		server.set(func(_ int, r *requested) fault {
+			server.set(nil)
+			fail(r.answer, http.StatusNotFound, "NoSuchKey")
+			valuetest.Must(push(t, uncached(t, o), other))
+			return answered
+		})
+		return o, dir
+	}
+	o, dir := meanwhile()
+	pulled := valuetest.Must(pull(t, o, dir))
+	valuetest.Equal(t, pulled.Added, 3)
+	o, dir = meanwhile()
+	pushed := valuetest.Must(push(t, o, dir))
+	valuetest.Equal(t, pushed.Runs, 2)
+	valuetest.Equal(t, valuetest.Must(pull(t, o, newStore(t))).Added, 5)
 }

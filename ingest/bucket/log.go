@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -80,11 +79,21 @@ func (b *Bucket) Requests() int { return int(b.requests.Load()) }
 // ErrEmpty means that nothing was pushed yet.
 var ErrEmpty = errors.New("nothing was pushed there yet")
 
-// open reads the marker.
+// open reads the marker. The error is ErrEmpty if nothing was pushed.
 func (b *Bucket) open(ctx context.Context) error {
 	line, _, err := b.get(ctx, markerKey, maxMarker)
 	if errors.Is(err, errMissing) {
-		return b.withoutMarker(ctx)
+		switch pushes, err := b.anyPush(ctx); {
+		case err != nil:
+			return err
+		case !pushes:
+			return ErrEmpty
+		}
+		// The first push made the marker before its manifest, perhaps between the two requests.
+		line, _, err = b.get(ctx, markerKey, maxMarker)
+	}
+	if errors.Is(err, errMissing) {
+		return fmt.Errorf("%w: %s is missing, and pushes are there; %s", ErrDamaged, b.url(markerKey), wayOut)
 	}
 	if err != nil {
 		return err
@@ -99,16 +108,14 @@ func (b *Bucket) open(ctx context.Context) error {
 	return nil
 }
 
-// withoutMarker returns why there is no marker: ErrEmpty, or damage if there are manifests.
-func (b *Bucket) withoutMarker(ctx context.Context) error {
-	err := ErrEmpty
-	failed := b.list(ctx, pushesDir, "", true, func(l listed) error {
-		if _, ok := parseNumber(pushesDir, l.key); ok {
-			err = fmt.Errorf("%w: %s is missing, and pushes are there; %s", ErrDamaged, b.url(markerKey), wayOut)
-		}
+// anyPush reports whether the bucket has manifests.
+func (b *Bucket) anyPush(ctx context.Context) (found bool, err error) {
+	err = b.list(ctx, pushesDir, "", true, func(l listed) error {
+		_, ok := parseNumber(pushesDir, l.key)
+		found = found || ok
 		return nil
 	})
-	return cmp.Or(failed, err)
+	return found, err
 }
 
 // wayOut says what helps when no push can go on.
