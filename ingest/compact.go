@@ -46,10 +46,10 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 	return compact(ctx, from, into, &compacter{version: version, memory: compactMemory, damaged: damaged})
 }
 
-// CompactTables is Compact with all events and also the removed runs, but without artifacts: who restores a run in another store has to
-// find it here.
-func CompactTables(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
-	return compact(ctx, from, into, &compacter{version: version, memory: compactMemory, damaged: damaged, tables: true})
+// CompactTables is Compact of some sealed files, with all events and also the removed runs, but without artifacts: who restores a run in
+// another store has to find it here.
+func CompactTables(ctx context.Context, from, into, version string, sealed []schema.SealedFile, damaged func(LeftOut)) (Compacted, error) {
+	return compact(ctx, from, into, &compacter{version: version, memory: compactMemory, damaged: damaged, tables: true, sealed: sealed})
 }
 
 func compact(ctx context.Context, from, into string, c *compacter) (Compacted, error) {
@@ -99,7 +99,8 @@ type compacter struct {
 	version string
 	memory  int
 	damaged func(LeftOut)
-	tables  bool // of CompactTables
+	tables  bool                // of CompactTables
+	sealed  []schema.SealedFile // of CompactTables: what is copied
 	done    Compacted
 	lost    runfile.Lost               // rows of the source store that are lost: recorded in its events, or found now
 	losing  map[*schema.Table][]string // ids of runs whose loss was found now
@@ -187,6 +188,9 @@ func (c *compacter) list(ctx context.Context) (*schema.Listing, []runfile.Input,
 	for attempt := 0; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MaxMoves; attempt++ {
 		if listing, err = schema.List(c.from, schema.Scope{}); err != nil {
 			return nil, nil, err
+		}
+		if c.tables {
+			listing.Sealed, listing.Live = c.sealed, nil
 		}
 		var live []runfile.Input
 		if live, err = c.copyLive(ctx, listing.Live); err == nil {

@@ -41,7 +41,7 @@ Pull first: it stands for all pushes that this store has.
 		if err := t.push(compacted); err != nil || !garbage {
 			return err
 		}
-		n, err := t.bucket.RemoveLeftovers(t, t.now())
+		n, err := t.bucket.RemoveLeftovers(t)
 		if err != nil {
 			return storeError{err}
 		}

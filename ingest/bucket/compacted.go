@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
@@ -18,11 +19,8 @@ import (
 // compacted store, which is empty if there is a compacted store already that replaces as many. Removed runs are in it too: who restores one
 // must find it. Files of runs are not: its manifest names them where the pushes put them.
 func (b *Bucket) PushCompacted(ctx context.Context, dir string, s *ingest.Store) (done Pushed, key string, err error) {
-	if done, err = b.Push(ctx, dir, s); err != nil {
-		return done, "", err
-	}
-	p := &pushing{Bucket: b, done: done}
-	if p.store, err = openLocal(dir); err == nil {
+	p := &pushing{Bucket: b}
+	if err = p.push(ctx, dir, s); err == nil {
 		key, err = p.compact(ctx, dir)
 	}
 	if err != nil {
@@ -37,8 +35,14 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	if newest := p.compacted(); newest > 0 && p.pushes[newest].summary.Replaces >= until {
-		return "", nil
+		if newest > p.pointer { // who made it was interrupted
+			err = p.point(ctx, newest)
+		}
+		return "", err
 	}
+	// Only what was pushed is copied. Other runs and events that the store has by now would count as pushed, and come to nobody but those
+	// who read the compacted store.
+	sealed, pushed := p.store.listing.Sealed, p.store.listing.Events.Files
 	stage, err := newStage(p.cache)
 	if err != nil {
 		return "", err
@@ -46,7 +50,7 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 	defer stage.remove()
 	into := stage.path("compacted")
 	var left error
-	_, err = ingest.CompactTables(ctx, dir, into, p.program, func(f ingest.LeftOut) {
+	_, err = ingest.CompactTables(ctx, dir, into, p.program, sealed, func(f ingest.LeftOut) {
 		left = errors.Join(left, fmt.Errorf("%s: %s", f.Path, f.Problem))
 	})
 	if err != nil {
@@ -68,7 +72,7 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 	if err := p.putFiles(ctx, m, files); err != nil {
 		return "", err
 	}
-	events, err := p.sharedEvents(p.store.listing.Events.Files)
+	events, err := p.sharedEvents(pushed)
 	if err != nil {
 		return "", err
 	}
@@ -85,8 +89,13 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 			p.done.Objects, p.done.Bytes = p.done.Objects+1, p.done.Bytes+o.Bytes
 		}
 	}
-	_, err = p.putBytes(ctx, pointerKey(p.compacted()), []byte(m.Push+"\n"), false)
-	return m.place(), err
+	return m.place(), p.point(ctx, p.compacted())
+}
+
+// point says in the bucket that a push is a compacted store.
+func (p *pushing) point(ctx context.Context, n int64) error {
+	_, err := p.putBytes(ctx, pointerKey(n), []byte(p.pushes[n].summary.Push+"\n"), false)
+	return err
 }
 
 // pointerKey is the key that says that a push is a compacted store.
@@ -97,17 +106,16 @@ func (p *pushing) hasUntil(ctx context.Context) (until int64, err error) {
 	if err := p.readAll(ctx, p.numbers(), nil); err != nil {
 		return 0, err
 	}
-	for _, n := range p.numbers() {
-		replaces := p.pushes[n].summary.Replaces
-		if replaces > 0 && replaces != p.base {
-			continue
-		}
+	replaces := func(n int64) int64 { return p.pushes[n].summary.Replaces }
+	numbers := slices.DeleteFunc(p.numbers(), func(n int64) bool { return replaces(n) > 0 && replaces(n) != p.base })
+	slices.SortStableFunc(numbers, func(a, b int64) int { return cmp.Compare(cmp.Or(replaces(a), a), cmp.Or(replaces(b), b)) })
+	for _, n := range numbers {
 		runs, events, err := p.store.lacks(ctx, p.Bucket, n, nil)
 		if err != nil {
 			return 0, err
 		}
 		if !runs && !events {
-			until = max(until, cmp.Or(replaces, n))
+			until = cmp.Or(replaces(n), n)
 			continue
 		}
 		if until > 0 { // it was pushed after the pull

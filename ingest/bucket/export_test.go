@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"testing"
@@ -33,6 +34,17 @@ func MadeUp(t testing.TB, number, n int) ([]byte, schema.SealedFile) {
 		t.Fatal(err)
 	}
 	return line, sealed
+}
+
+// CommitLate puts the manifest of a push that began some time ago.
+func CommitLate(ctx context.Context, b *Bucket, ago time.Duration) error {
+	m := example(false)
+	m.At = time.Now().Add(-ago)
+	if err := b.openOrCreate(ctx); err != nil {
+		return err
+	}
+	_, err := b.commit(ctx, m)
+	return err
 }
 
 // EmptyCompacted returns the manifest of a compacted store without runs, which replaces pushes up to a number.

@@ -28,6 +28,7 @@ type Bucket struct {
 	id      string // of the marker; empty before the first request, and if there is none
 	cache   string // directory with the manifests that were read; they only save requests
 	pushes  map[int64]entry
+	pointer int64      // the number of the newest compacted store that is found without reading all manifests
 	base    int64      // a compacted store replaces the pushes up to it, whose manifests need not be read
 	last    int64      // the largest number
 	mu      sync.Mutex // of pushes and last, for several requests
@@ -185,6 +186,7 @@ func (b *Bucket) refresh(ctx context.Context) error {
 		}
 		return nil
 	})
+	b.pointer = newest
 	if err != nil {
 		return err
 	}
@@ -337,6 +339,9 @@ func (b *Bucket) runIDs(ctx context.Context, n int64) (idList, error) {
 		}
 	}
 	m, err := decodeManifest(line)
+	if err == nil && m.Push != b.pushes[n].summary.Push {
+		err = fmt.Errorf("%w: another push took its place", ErrDamaged)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.url(numberKey(n)), err)
 	}

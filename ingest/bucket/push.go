@@ -44,37 +44,36 @@ const skew = time.Hour
 // they are acknowledged: their manifest is in the bucket. If it is interrupted, what has no manifest is ignored by readers, and the next
 // push puts it again.
 func (b *Bucket) Push(ctx context.Context, dir string, s *ingest.Store) (Pushed, error) {
-	done, err := b.push(ctx, dir, s)
+	p := &pushing{Bucket: b}
+	err := p.push(ctx, dir, s)
 	if err != nil {
 		err = fmt.Errorf("pushing store %s to %s: %w", dir, b.location, err)
 	}
-	return done, err
+	return p.done, err
 }
 
-func (b *Bucket) push(ctx context.Context, dir string, s *ingest.Store) (Pushed, error) {
-	p := &pushing{Bucket: b}
+func (p *pushing) push(ctx context.Context, dir string, s *ingest.Store) (err error) {
 	if _, err := s.Seal(ctx); err != nil {
-		return p.done, err
+		return err
 	}
-	var err error
 	if p.store, err = openLocal(dir); err != nil {
-		return p.done, err
+		return err
 	}
 	p.done.Live = len(p.store.listing.Live)
-	if err := b.openOrCreate(ctx); err != nil {
-		return p.done, err
+	if err := p.openOrCreate(ctx); err != nil {
+		return err
 	}
-	if err := b.refresh(ctx); err != nil {
-		return p.done, err
+	if err := p.refresh(ctx); err != nil {
+		return err
 	}
-	if err := b.probe(ctx); err != nil {
-		return p.done, err
+	if err := p.probe(ctx); err != nil {
+		return err
 	}
 	p.lost = runfile.ReadLost(p.store)
 	for {
 		rest, err := p.plan(ctx)
 		if err != nil || rest.empty() {
-			return p.done, err
+			return err
 		}
 		for !rest.empty() {
 			err := p.pushPart(ctx, rest.next())
@@ -82,7 +81,7 @@ func (b *Bucket) push(ctx context.Context, dir string, s *ingest.Store) (Pushed,
 				break
 			}
 			if err != nil {
-				return p.done, err
+				return err
 			}
 		}
 	}
@@ -497,6 +496,9 @@ func (p *pushing) putEvents(ctx context.Context, m *manifest, events []schema.UL
 // errOvertaken means that another push has some of the runs or events meanwhile.
 var errOvertaken = errors.New("another push has some of it")
 
+// pushAge is the age from which on a push is given up: RemoveLeftovers may have removed its objects.
+const pushAge = leftoverAge / 2
+
 // commit puts the manifest under the first free number, and returns its size. The push is acknowledged when it returns without error.
 func (b *Bucket) commit(ctx context.Context, m *manifest) (int64, error) {
 	line, err := m.encode()
@@ -507,6 +509,9 @@ func (b *Bucket) commit(ctx context.Context, m *manifest) (int64, error) {
 		return 0, err
 	}
 	for {
+		if time.Now().Round(0).Sub(m.At) > pushAge { // by the clock on the wall, which goes on while a machine sleeps
+			return 0, fmt.Errorf("the push began more than %.0f days ago, and its objects may have been removed: push again", pushAge.Hours()/24)
+		}
 		n := b.last + 1
 		if n > maxNumber {
 			return 0, fmt.Errorf("%w: there is no number after %d", ErrDamaged, b.last)

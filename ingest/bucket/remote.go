@@ -50,6 +50,7 @@ type remote struct {
 	endpoint  *url.URL
 	anonymous func() bool
 	requests  *atomic.Int64
+	clock     *atomic.Int64 // the server's time of its last answer, in Unix seconds; 0: it says none
 }
 
 // client has the operations of minio.Core that are used. The linker would keep all others if a value that reaches an interface, as
@@ -68,7 +69,7 @@ func newRemote(at location, getenv func(string) string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{location: at, endpoint: endpoint, requests: &atomic.Int64{}}
+	r := &remote{location: at, endpoint: endpoint, requests: &atomic.Int64{}, clock: &atomic.Int64{}}
 	region := getenv("AWS_REGION")
 	if region == "" {
 		region = getenv("AWS_DEFAULT_REGION")
@@ -80,7 +81,7 @@ func newRemote(at location, getenv func(string) string) (*remote, error) {
 		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: roleTime}},
 	})
 	core, err := minio.NewCore(endpoint.Host, &minio.Options{
-		Creds: chain, Secure: endpoint.Scheme == "https", Region: region, Transport: counting{newTransport(), r.requests},
+		Creds: chain, Secure: endpoint.Scheme == "https", Region: region, Transport: counting{newTransport(), r.requests, r.clock},
 	})
 	if err != nil {
 		return nil, err
@@ -93,15 +94,21 @@ func newRemote(at location, getenv func(string) string) (*remote, error) {
 	return r, nil
 }
 
-// counting counts requests.
+// counting counts requests, and keeps the time that answers have.
 type counting struct {
 	http.RoundTripper
-	n *atomic.Int64
+	n, clock *atomic.Int64
 }
 
 func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	c.n.Add(1)
-	return c.RoundTripper.RoundTrip(request)
+	answer, err := c.RoundTripper.RoundTrip(request)
+	if err == nil {
+		if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+			c.clock.Store(at.Unix())
+		}
+	}
+	return answer, err
 }
 
 // newTransport returns a transport that leaves bodies as they are, and cuts connections in which nothing happens.

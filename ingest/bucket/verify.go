@@ -58,18 +58,19 @@ func (v *verifying) damage(key, format string, args ...any) {
 }
 
 func (v *verifying) verify(ctx context.Context, full bool) error {
-	objects, err := v.readWhole(ctx, func(n int64, err error) { v.damage(numberKey(n), "%s", problem(err)) })
+	objects, last, err := v.readWhole(ctx, func(n int64, err error) { v.damage(numberKey(n), "%s", problem(err)) })
 	if err != nil {
 		return err
 	}
 	v.objects = objects
-	var named []Object
-	for _, n := range v.numbers() {
-		if m := v.pushes[n].summary; m != nil {
+	v.done.Leftovers = len(leftovers(v.objects, v.named()))
+	maps.DeleteFunc(v.pushes, func(n int64, _ entry) bool { return n > last }) // they came meanwhile
+	for _, e := range v.pushes {
+		if e.summary != nil {
 			v.done.Pushes++
-			named = append(named, m.Objects...)
 		}
 	}
+	named := v.named()
 	slices.SortFunc(named, func(a, b Object) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.SHA256, b.SHA256), cmp.Compare(a.Bytes, b.Bytes))
 	})
@@ -90,7 +91,6 @@ func (v *verifying) verify(ctx context.Context, full bool) error {
 			return err
 		}
 	}
-	v.done.Leftovers = len(leftovers(v.objects, named))
 	return v.count(ctx)
 }
 
@@ -178,24 +178,39 @@ func countLacking(others, ids []schema.ULID) (n int) {
 	return n
 }
 
-// readWhole lists all objects, and then reads all manifests. So a manifest is read if all its objects were listed, and an object that no
-// manifest names was put by a push that has not ended.
-func (b *Bucket) readWhole(ctx context.Context, refused func(n int64, err error)) (map[string]listed, error) {
+// readWhole lists the manifests, then all objects, then the manifests that came meanwhile, and reads all manifests. Objects are put before
+// their manifest. So those of the manifests up to last are in the list of objects, and an object there that no manifest names was put by a
+// push that has not ended.
+func (b *Bucket) readWhole(ctx context.Context, refused func(n int64, err error)) (objects map[string]listed, last int64, err error) {
 	if err := b.open(ctx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	objects := map[string]listed{}
-	err := b.list(ctx, "", "", false, func(l listed) error {
+	if err := b.listAfter(ctx, 0); err != nil {
+		return nil, 0, err
+	}
+	last = b.last
+	objects = map[string]listed{}
+	err = b.list(ctx, "", "", false, func(l listed) error {
 		objects[l.key] = l
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := b.listAfter(ctx, 0); err != nil {
-		return nil, err
+	if err := b.listAfter(ctx, last); err != nil {
+		return nil, 0, err
 	}
-	return objects, b.readAll(ctx, b.numbers(), refused)
+	return objects, last, b.readAll(ctx, b.numbers(), refused)
+}
+
+// named lists the objects that the manifests name which were read.
+func (b *Bucket) named() (objects []Object) {
+	for _, e := range b.pushes {
+		if e.summary != nil {
+			objects = append(objects, e.summary.Objects...)
+		}
+	}
+	return objects
 }
 
 // leftovers lists the objects that no manifest names and that a push may have left, ascending.
@@ -216,21 +231,18 @@ func leftovers(objects map[string]listed, named []Object) (keys []string) {
 // leftoverAge is the age from which on an object without a manifest is a leftover. A push takes no such time.
 const leftoverAge = 7 * 24 * time.Hour
 
-// RemoveLeftovers removes objects that no manifest names and that are older than seven days by the server's clock. If a manifest cannot be
-// read, it removes nothing.
-func (b *Bucket) RemoveLeftovers(ctx context.Context, now time.Time) (removed int, err error) {
+// RemoveLeftovers removes objects that no manifest names and that are older than seven days. Only the server's clock counts: that of this
+// machine may be ahead. If a manifest cannot be read, it removes nothing.
+func (b *Bucket) RemoveLeftovers(ctx context.Context) (removed int, err error) {
 	fail := func(err error) (int, error) {
 		return removed, fmt.Errorf("removing leftovers of %s: %w", b.location, err)
 	}
-	objects, err := b.readWhole(ctx, nil)
+	objects, _, err := b.readWhole(ctx, nil)
 	if err != nil {
 		return fail(err)
 	}
-	var named []Object
-	for _, n := range b.numbers() {
-		named = append(named, b.pushes[n].summary.Objects...)
-	}
-	for _, key := range leftovers(objects, named) {
+	now := time.Unix(b.clock.Load(), 0)
+	for _, key := range leftovers(objects, b.named()) {
 		if now.Sub(objects[key].modified) < leftoverAge {
 			continue
 		}
