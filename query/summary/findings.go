@@ -49,6 +49,7 @@ const (
 
 	RuleLevelRegressed = "regressed_over_sessions" // the last change of a level over sessions is for the worse
 	RuleLevelImproved  = "improved_over_sessions"  // it is for the better
+	RuleFarOff         = "far_off"                 // the newest sessions are far off the level
 	RuleFailsLately    = "fails_lately"            // all runs of a point failed in its newest sessions
 )
 

@@ -44,6 +44,7 @@ type Trend struct {
 	Base      Text          `json:"base_commit" doc:"commit of the last session before the change; null if unknown"`
 	Head      Text          `json:"head_commit" doc:"commit of the first session after the change; null if unknown"`
 	Session   Text          `json:"session_id" doc:"first session of the new level; of a slow change, its first session"`
+	Sweep     Text          `json:"sweep" doc:"sweep file that measured the first session of the new level; null if there is none"`
 	Failed    int           `json:"failed_sessions" doc:"number of sessions after the last value in which all runs of the point failed"`
 	Off       int           `json:"off_sessions" doc:"number of newest sessions that are far off the level, with which a change may begin; 0: none"`
 	OffValue  *float64      `json:"off_value" doc:"value of the newest session, if it is far off the level"`
@@ -51,6 +52,8 @@ type Trend struct {
 	OffScale  Text          `json:"off_scale" doc:"what off_shift is: ratio, or difference in the unit"`
 	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off; null if it or the newest one has too few runs for compare --gate"`
 	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
+	OffSince  *Time         `json:"off_since" doc:"start of the first session that is far off the level"`
+	OffCommit Text          `json:"off_commit" doc:"commit of that session; null if unknown"`
 	Missing   int           `json:"missing_sessions" doc:"number of further sessions that a verdict on the newest ones needs at least; 0: none is far off"`
 	Differs   []Difference  `json:"differs" doc:"facts, except the commit, that changed together with the level and still differ"`
 }
@@ -140,10 +143,21 @@ func (r *reading) addTrends(ctx context.Context, db *query.DB, h *history.Histor
 	}
 	s.History, s.HistoryFilter = h.Sessions, strings.TrimSpace(selection)
 	for i := range h.Series {
-		r.report.Trends = append(r.report.Trends, trendOf(h, &h.Series[i]))
+		r.report.Trends = append(r.report.Trends, TrendOf(h, &h.Series[i]))
 	}
-	slices.SortStableFunc(r.report.Trends, func(a, b Trend) int { return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.size(), a.size())) })
+	slices.SortStableFunc(r.report.Trends, func(a, b Trend) int { return CompareTrends(&a, &b) })
 	return nil
+}
+
+// CompareTrends orders trends, what got worse first.
+func CompareTrends(a, b *Trend) int {
+	return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.size(), a.size()))
+}
+
+// Quiet reports whether there is nothing to say about a trend: its level did not change, its newest sessions are not far off it, and its runs
+// do not fail.
+func (t *Trend) Quiet() bool {
+	return t.Failed == 0 && t.Off == 0 && (t.Verdict == judge.Unchanged || t.Verdict == FewSessions)
 }
 
 // trendOrder is the order of trends, the worst first.
@@ -174,15 +188,15 @@ func (t *Trend) size() float64 {
 	return sizeOf(new(1 + *t.Shift))
 }
 
-// trendOf describes a series of a history, whose rows are an outline.
-func trendOf(h *history.History, s *history.Series) Trend {
+// TrendOf describes a series of a history, whose rows may be an outline.
+func TrendOf(h *history.History, s *history.Series) Trend {
 	row := &h.Rows[s.End-1]
 	t := Trend{
 		Subject: subjectOf(row.PointID, "", row.Point), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better), Sessions: s.Sessions, Failed: s.Failed,
 		Verdict: judge.Unchanged, Level: known(stat.Median(slices.Clone(s.Locations))), Differs: []Difference{},
 	}
 	if d := s.Departure; d != nil {
-		t.OffBase, t.OffHead = Text(d.Before), Text(d.Row.SessionID)
+		t.OffBase, t.OffHead, t.OffSince, t.OffCommit = Text(d.Before), Text(d.Row.SessionID), timeIn(d.Row.StartedAt), Text(d.Row.GitCommit)
 		t.Off, t.OffValue, t.OffShift, t.OffScale, t.Missing = d.Sessions, known(d.Row.Location), computed(d.Row.Shift), Text(d.Row.Scale), d.Missing
 	}
 	if len(s.Changes) == 0 {
@@ -202,7 +216,7 @@ func trendOf(h *history.History, s *history.Series) Trend {
 	if t.Ramp > 0 {
 		t.Since, t.Session = t.After, Text(row.AfterSession)
 	}
-	t.Places, t.Base, t.Head = c.Places, Text(c.Base), Text(c.Head)
+	t.Places, t.Base, t.Head, t.Sweep = c.Places, Text(c.Base), Text(c.Head), Text(c.Sweep)
 	for _, d := range c.Differs {
 		t.Differs = append(t.Differs, Difference{d.Kind, d.Name, merged(nil, d.Base), merged(nil, d.Head)})
 	}
@@ -229,6 +243,7 @@ func computed(v *float64) *float64 {
 func (r *reading) trendFindings() []Finding {
 	return slices.Concat(
 		r.pickTrends(RuleLevelRegressed, func(t *Trend) bool { return t.Verdict == judge.Regressed }),
+		r.pickTrends(RuleFarOff, func(t *Trend) bool { return t.Off > 0 }),
 		r.pickTrends(RuleFailsLately, func(t *Trend) bool { return t.Failed > 0 }),
 		r.pickTrends(RuleLevelImproved, func(t *Trend) bool { return t.Verdict == judge.Improved }))
 }
@@ -242,12 +257,15 @@ func (r *reading) pickTrends(rule string, holds func(t *Trend) bool) []Finding {
 		if !holds(t) {
 			continue
 		}
-		if f.Points == 0 && rule != RuleFailsLately { // the largest change
+		if shift, scale := t.Shift, t.Scale; f.Points == 0 && rule != RuleFailsLately { // the largest change
+			if rule == RuleFarOff {
+				shift, scale = t.OffShift, t.OffScale
+			}
 			unit := Text("ratio")
-			if t.Scale == Text(schema.ScaleDifference) {
+			if scale == Text(schema.ScaleDifference) {
 				unit = t.Unit
 			}
-			f.Numbers = append(f.Numbers, Number{"largest", t.Shift, unit})
+			f.Numbers = append(f.Numbers, Number{"largest", shift, unit})
 		}
 		if f.Points++; len(f.Examples) < maxExamples {
 			f.Examples = append(f.Examples, t.Subject)

@@ -219,6 +219,56 @@ func TestHistoryLines(t *testing.T) {
 	}
 }
 
+// TestHistoryFarOff: newest sessions that are far off their level are marked, and stand for themselves where others are combined.
+func TestHistoryFarOff(t *testing.T) {
+	var runs []schema.Run
+	for session := range 500 {
+		level := 1000 + float64(session%3)
+		for batch := range int64(5) {
+			value := level
+			if batch == 3 && session == 499 {
+				value = 1300
+			}
+			runs = append(runs, runOf(int(batch), session, batch+1, 64, value))
+		}
+	}
+	f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
+	sound(t, f, err)
+	values := marks(f.Panels[0], "sessions")
+	last := values[len(values)-1]
+	if f.Panels[0].Title != "bs=4" || last.Y < 1300 || last.Count > 1 || last.Tone != chart.Warned || last.Word != "far off" || !strings.Contains(last.Text, "far off its level of 1.0") {
+		t.Errorf("the first panel is %s, its last mark %+v", f.Panels[0].Title, last)
+	}
+	if before := values[len(values)-2]; before.Tone != chart.Plain || before.Count < 2 {
+		t.Errorf("the mark before it is %+v", before)
+	}
+}
+
+// TestHistoryMayBeChance: a step that may be chance has a level on either side, at values that sessions had.
+func TestHistoryMayBeChance(t *testing.T) {
+	var runs []schema.Run
+	for session := range 12 {
+		for batch := range int64(40) {
+			value := float64(1000 + (session*7+int(batch)*5)%11)
+			if batch == 2 && session >= 6 {
+				value *= 1.2
+			}
+			runs = append(runs, runOf(int(batch), session, batch+1, 64, value))
+		}
+	}
+	f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
+	sound(t, f, err)
+	var levels []float64
+	for _, s := range f.Panels[0].Series {
+		if s.Style == chart.Line {
+			levels = append(levels, s.Marks[0].Y)
+		}
+	}
+	if word := f.Panels[0].Guides[0].Text; f.Panels[0].Title != "bs=3" || !strings.HasPrefix(word, "inconclusive +") || len(levels) != 2 || levels[1]/levels[0] < 1.15 {
+		t.Errorf("%s: %s, levels %v", f.Panels[0].Title, word, levels)
+	}
+}
+
 func TestHistoryOfMany(t *testing.T) {
 	var runs []schema.Run
 	for session := range 40 {
@@ -255,9 +305,9 @@ func TestHistoryNote(t *testing.T) {
 		return append(runs, also...)
 	}
 	for says, runs := range map[string][]schema.Run{
-		"12 of 14 series drawn: the first ones, as no level changed and nothing fails":                  many(8),
-		"12 of 14 series drawn: the first ones, as a change needs at least 8 sessions":                  many(2),
-		"12 of 14 series drawn: those that got worse, fail or changed (1), and the first of the others": many(2, fail(runOf(50, 2, 14, 64, 1000))),
+		"12 of 14 series drawn: the first ones, as no level changed and nothing fails":                                many(8),
+		"12 of 14 series drawn: the first ones, as a change needs at least 8 sessions":                                many(2),
+		"12 of 14 series drawn: those that changed, fail or are far off their level (1), and the first of the others": many(2, fail(runOf(50, 2, 14, 64, 1000))),
 	} {
 		f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
 		ok(t, err)

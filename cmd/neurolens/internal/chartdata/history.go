@@ -17,12 +17,14 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // trend is a series of a history that is drawn.
 type trend struct {
 	history.Series
+	of          summary.Trend
 	rows        []history.Row
 	changes     []*history.Row // at which the level changed, or seems to have
 	name        string
@@ -32,27 +34,13 @@ type trend struct {
 // kind returns what values of a trend are of.
 func (t *trend) kind() [2]string { return [2]string{t.rows[0].Metric, t.rows[0].Unit} }
 
-// quiet is the weight of a trend of which nothing is to be said.
-const quiet = 4
-
-// weight returns how much a trend matters: what got worse, and is so still, first.
-func (t *trend) weight() int {
-	verdict := judge.Verdict("")
-	if n := len(t.changes); n > 0 {
-		verdict = t.changes[n-1].Verdict
-	}
-	switch {
-	case verdict == judge.Regressed:
-		return 0
-	case t.Failed > 0:
-		return 1
-	case verdict == judge.Inconclusive:
-		return 2
-	case verdict != "":
-		return 3
-	}
-	return quiet
+// off reports whether a row is of one of the newest sessions that are far off the level.
+func (t *trend) off(row int) bool {
+	return t.Departure != nil && row >= len(t.rows)-t.Departure.Sessions
 }
+
+// loud reports whether something is said of a session, so that its mark combines it with no other.
+func (t *trend) loud(row int) bool { return t.rows[row].Verdict != "" || t.off(row) }
 
 // keyOf tells trends apart.
 func keyOf(r *history.Row) [4]string { return [4]string{r.PointID, r.Machine, r.Metric, r.Unit} }
@@ -104,7 +92,7 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 func chosenFor(trends []*trend) string {
 	loud := 0
 	for _, t := range trends {
-		if t.weight() < quiet {
+		if !t.of.Quiet() {
 			loud++
 		}
 	}
@@ -117,9 +105,9 @@ func chosenFor(trends []*trend) string {
 	case loud == 0:
 		return "the first ones" + why
 	case loud < maxPanels:
-		return "those that got worse, fail or changed (" + term.Thousands(loud) + "), and the first of the others"
+		return "those that changed, fail or are far off their level (" + term.Thousands(loud) + "), and the first of the others"
 	}
-	return fmt.Sprintf("the first of %s that got worse, fail or changed, worst first", term.Thousands(loud))
+	return fmt.Sprintf("the first of %s that changed, fail or are far off their level, worst first", term.Thousands(loud))
 }
 
 // withRows gives trends all of their rows.
@@ -199,7 +187,7 @@ func chosenTrends(h *history.History) (trends []*trend, notes []string) {
 	counts, most := map[[2]string]int{}, [2]string{}
 	var all []*trend
 	for _, s := range h.Series {
-		t := &trend{Series: s, rows: h.Rows[s.First:s.End]}
+		t := &trend{Series: s, of: summary.TrendOf(h, &s), rows: h.Rows[s.First:s.End]}
 		for _, c := range s.Changes {
 			t.changes = append(t.changes, &h.Rows[c.Row])
 		}
@@ -219,7 +207,7 @@ func chosenTrends(h *history.History) (trends []*trend, notes []string) {
 	if others := len(all) - len(trends); others > 0 {
 		notes = append(notes, term.Thousands(others)+" series not drawn: another metric or unit (choose it with --metric NAME)")
 	}
-	slices.SortStableFunc(trends, func(a, b *trend) int { return a.weight() - b.weight() })
+	slices.SortStableFunc(trends, func(a, b *trend) int { return summary.CompareTrends(&a.of, &b.of) })
 	return trends, notes
 }
 
@@ -268,7 +256,7 @@ func (m Maker) ofSessions(t *trend, most, few int) chart.Series {
 	s := chart.Series{Name: "sessions", Style: chart.Points}
 	loud := 0
 	for i := range t.rows {
-		if t.rows[i].Verdict != "" {
+		if t.loud(i) {
 			loud++
 		}
 	}
@@ -277,13 +265,13 @@ func (m Maker) ofSessions(t *trend, most, few int) chart.Series {
 		left := max(min(few, most-2*loud), 1) // a change begins a part, and ends one
 		each = (len(t.rows) + left - 1) / left
 	}
-	for rest := t.rows; len(rest) > 0; {
-		n := 1
-		for n < min(each, len(rest)) && rest[0].Verdict == "" && rest[n].Verdict == "" {
-			n++
+	for from := 0; from < len(t.rows); {
+		to := from + 1
+		for to < min(from+each, len(t.rows)) && !t.loud(from) && !t.loud(to) {
+			to++
 		}
-		s.Marks = append(s.Marks, m.sessions(t, rest[:n]))
-		rest = rest[n:]
+		s.Marks = append(s.Marks, m.sessions(t, from, to))
+		from = to
 	}
 	if each > 1 {
 		s.Style = chart.Intervals
@@ -291,8 +279,9 @@ func (m Maker) ofSessions(t *trend, most, few int) chart.Series {
 	return s
 }
 
-// sessions returns the mark of some sessions.
-func (m Maker) sessions(t *trend, rows []history.Row) chart.Mark {
+// sessions returns the mark of the sessions of some rows.
+func (m Maker) sessions(t *trend, from, to int) chart.Mark {
+	rows := t.rows[from:to]
 	first, last := &rows[0], &rows[len(rows)-1]
 	k := chart.Mark{
 		X: seconds(startOf(first)), Y: computed(first.Location), Low: chart.Unknown(), High: chart.Unknown(), Point: first.PointID,
@@ -311,6 +300,10 @@ func (m Maker) sessions(t *trend, rows []history.Row) chart.Mark {
 		default:
 			k.Tone = ToneOf(first.Verdict)
 			what = append(what, m.changeText(first))
+		}
+		if t.off(from) {
+			k.Tone, k.Word = chart.Warned, "far off"
+			what = append(what, "far off its level of "+quantity(t.Departure.Level, first.Unit, first.Metric))
 		}
 		k.Text = sentence(slices.Concat(what, t.annotations[first.SessionID], []string{t.name})...)
 		return k
@@ -363,7 +356,7 @@ func (m Maker) levels(t *trend) (all []chart.Series) {
 func levelEnd(rows []history.Row, from int) (to int, slow bool) {
 	for i := from; i < len(rows); i++ {
 		switch first := max(i+1-rows[i].RampSessions, 0); {
-		case !rows[i].ChangePoint:
+		case !rows[i].ChangePoint && rows[i].Verdict != judge.Inconclusive: // a change that may be chance has two levels as well
 		case rows[i].RampSessions == 0 && i > from:
 			return i, false
 		case rows[i].RampSessions > 0 && first <= from:

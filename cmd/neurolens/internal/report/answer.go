@@ -159,11 +159,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		}
 		if t.Off > 0 {
 			if off++; off <= maxWorse {
-				judged := command
-				if t.OffBase != "" && t.OffBase != t.OffHead {
-					judged = m.command("compare", "--gate", "session="+views.ShortRun(string(t.OffBase)), "session="+views.ShortRun(string(t.OffHead)))
-				}
-				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), judged})
+				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), cmp.Or(m.judging(t), command)})
 			}
 		}
 		if t.Failed == 0 {
@@ -219,12 +215,23 @@ func offText(t *summary.Trend, names namer) string {
 	if t.Off > 1 {
 		sessions = fmt.Sprintf("Newest %d sessions", t.Off)
 	}
-	text := fmt.Sprintf("%s: %s: %s %s, %s off its level of %s; history needs at least %s", sessions, names.name(&t.Subject), t.Metric, quantity(t.OffValue, t.Unit),
-		views.Change(*t.OffShift, schema.Scale(t.OffScale), string(t.Unit)), quantity(t.Level, t.Unit), term.Count(t.Missing, "more session"))
+	name := names.name(&t.Subject)
+	if t.OffSince != nil {
+		name += ", since " + day(t.OffSince)
+	}
+	if t.OffCommit != "" {
+		name += ", commit " + views.ShortCommit(string(t.OffCommit))
+	}
+	text := fmt.Sprintf("%s: %s: %s off its level; history needs at least %s", sessions, name, fromTo(t.Metric, t.Level, t.OffValue, t.Unit, offChange(t), ""), term.Count(t.Missing, "more session"))
 	if t.OffBase != "" {
 		text += ", compare --gate judges at once"
 	}
 	return text + "."
+}
+
+// offChange returns how far the newest session is off its level.
+func offChange(t *summary.Trend) string {
+	return views.Change(*t.OffShift, schema.Scale(t.OffScale), string(t.Unit))
 }
 
 // sinceText says when a level changed, and with which commits.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
@@ -32,7 +34,7 @@ func trended() *summary.Report {
 	slower.OldLevel, slower.Scale, slower.Shift, slower.Low, slower.High = new(75e3), "ratio", new(.12), new(.11), new(.13)
 	slower.Since, slower.After, slower.By, slower.Places, slower.Base, slower.Head = on(8), on(7), on(8), 1, "aaaaaaaaaa", "bbbbbbbbbb"
 	off := trend(2, judge.Unchanged)
-	off.Off, off.OffValue, off.OffShift, off.OffScale, off.Missing = 1, new(109.2e3), new(.3), "ratio", 2
+	off.Off, off.OffValue, off.OffShift, off.OffScale, off.Missing, off.OffSince, off.OffCommit = 1, new(109.2e3), new(.3), "ratio", 2, on(20), "cccccccccc"
 	failing := trend(1, judge.Unchanged)
 	failing.Failed = 3
 	r.Trends = []summary.Trend{slower, failing, off, trend(2, summary.FewSessions)}
@@ -53,7 +55,7 @@ func TestAnswerOverSessions(t *testing.T) {
 	want := []string{
 		"Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %).",
 		"Failing: sweep fp16, all runs of the last 3 sessions.",
-		"Newest session: sweep bf16: latency 109 µs, +30.0 % off its level of 84.0 µs; history needs at least 2 more sessions.",
+		"Newest session: sweep bf16, since 2026-11-20, commit ccccccc: latency 84.0 µs → 109 µs, +30.0 % off its level; history needs at least 2 more sessions.",
 		"4 series over 40 sessions: 1 regressed, 2 with no change found, 1 with fewer than 8 sessions; 1 fails in its newest sessions; 1 far off in its newest session. Of the series called changed, at most 5 % are expected to be false.",
 	}
 	if got := texts(r); !slices.Equal(got, want) {
@@ -80,6 +82,56 @@ func TestAnswerOverSessions(t *testing.T) {
 	page := maker().htmlPage(d, Pictures{})
 	if page.Answer[0].Text != want[0] || page.Answer[0].Tone != "regressed" || page.Sections[0].ID != "trends" {
 		t.Errorf("the page begins with %+v and %s", page.Answer[0], page.Sections[0].ID)
+	}
+}
+
+// TestFarOff: the table says of a series whose newest session is far off what the first paragraph says, and what to do next judges it.
+func TestFarOff(t *testing.T) {
+	r := trended()
+	r.Trends = r.Trends[2:]
+	r.Trends[0].OffBase, r.Trends[0].OffHead = "01KBJ0Q6M800000000000BASES", "01KBJ0Q6M800000000000HEADS"
+	r.Findings = []summary.Finding{{Rule: summary.RuleFarOff, Points: 1, Numbers: []summary.Number{{Name: "series", Value: new(2.)}}}}
+	d := maker().Document(r)
+	row := func() string {
+		table := trendsTable(d, namerOf(d.Points), 9)
+		return strings.Join(term.Texts(table.Rows[0].Cells, func(c Cell) string { return c.Text }), " ")
+	}
+	if got, want := row(), "bf16 newest session far off 84.0 µs 109 µs +30.0 % – 2026-11-20 – ccccccc"; got != want {
+		t.Errorf("the row is %s, want %s", got, want)
+	}
+	if page := maker().htmlPage(d, Pictures{}); page.Answer[0].Tone != chart.Warned || page.Tallies[0] != (Tally{"1", "far off in its newest session", chart.Warned}) {
+		t.Errorf("the page begins with %+v and %+v", page.Answer[0], page.Tallies)
+	}
+	const judges = "neurolens compare --gate session=000BASES session=000HEADS --store 'my store'"
+	if got := d.Recommendations; len(got) != 1 || got[0].Command != judges || d.Answer[0].Command != judges {
+		t.Errorf("%+v, %+v", got, d.Answer[0])
+	}
+	d.Trends[0].Verdict, d.Trends[0].Shift, d.Trends[0].Scale = judge.Improved, new(-.1), "ratio"
+	if got := row(); !strings.Contains(got, "improved, newest +30.0 % – 84.0 µs −10.0 %") {
+		t.Errorf("after a change the row is %s", got)
+	}
+}
+
+// TestBisecting: a regression between two commits is searched for, with the sweep that measured it.
+func TestBisecting(t *testing.T) {
+	r := trended()
+	r.Findings = []summary.Finding{{Rule: summary.RuleLevelRegressed, Points: 1, Numbers: []summary.Number{{Name: "series", Value: new(4.)}}}}
+	for _, c := range []struct {
+		sweep, base summary.Text
+		ramp        int
+		want        string
+	}{
+		{"my sweep.yaml", "aaaaaaaaaa", 0, "neurolens bisect aaaaaaa bbbbbbb 'my sweep.yaml' --store 'my store'"},
+		{"", "aaaaaaaaaa", 0, "neurolens bisect aaaaaaa bbbbbbb SWEEP.yaml --store 'my store'"},
+		{"my sweep.yaml", "bbbbbbbbbb", 0, ""},
+		{"my sweep.yaml", "", 0, ""},
+		{"my sweep.yaml", "aaaaaaaaaa", 20, ""},
+	} {
+		r.Trends[0].Sweep, r.Trends[0].Base, r.Trends[0].Ramp = c.sweep, c.base, c.ramp
+		all := maker().Document(r).Recommendations
+		if got := all[len(all)-1].Command; got != c.want && (c.want != "" || len(all) != 1) {
+			t.Errorf("%+v: %+v", c, all)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
@@ -28,6 +29,9 @@ var sentences = map[string]func(f *summary.Finding) string{
 	},
 	summary.RuleLevelImproved: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s of %s series got better over sessions and still %s", term.Thousands(f.Points), term.Thousands(whole(f, "series")), term.IsAre(f.Points))
+	},
+	summary.RuleFarOff: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s of %s series %s far off %s in the newest sessions", term.Thousands(f.Points), term.Thousands(whole(f, "series")), term.IsAre(f.Points), term.Verb(f.Points, "its level", "their levels"))
 	},
 	summary.RuleFailsLately: func(f *summary.Finding) string {
 		return fmt.Sprintf("all runs of %s of %s series failed in the newest sessions", term.Thousands(f.Points), term.Thousands(whole(f, "series")))
@@ -89,7 +93,7 @@ var sentences = map[string]func(f *summary.Finding) string{
 // saidElsewhere are the rules whose findings the forms for people have in other parts: in the first paragraph, in the changes, with the
 // runs that are not ok, or in the environment.
 var saidElsewhere = []string{
-	summary.RuleWrongResult, summary.RuleFailed, summary.RuleLevelRegressed, summary.RuleLevelImproved, summary.RuleFailsLately, summary.RuleRegressed,
+	summary.RuleWrongResult, summary.RuleFailed, summary.RuleLevelRegressed, summary.RuleLevelImproved, summary.RuleFarOff, summary.RuleFailsLately, summary.RuleRegressed,
 	summary.RuleSlower, summary.RuleNotCompared, summary.RuleNoVerdict, summary.RuleMachines, summary.RuleEnvironment,
 }
 
@@ -181,6 +185,20 @@ var advices = []advice{
 	{summary.RuleLevelRegressed, "each series over its sessions, worst first", func(m Maker, d *Document) string {
 		return m.command("history", d.past()...)
 	}},
+	{summary.RuleLevelRegressed, "finds the commit of the worst regression", func(m Maker, d *Document) string {
+		return m.bisecting(d, func(sweep summary.Text) bool { return sweep != "" })
+	}},
+	{summary.RuleLevelRegressed, "finds the commit of the worst regression, with your sweep file for " + views.AnySweep, func(m Maker, d *Document) string {
+		return m.bisecting(d, func(sweep summary.Text) bool { return sweep == "" })
+	}},
+	{summary.RuleFarOff, "judges the newest session that is farthest off its level", func(m Maker, d *Document) string {
+		for i := range d.Trends {
+			if t := &d.Trends[i]; t.Off > 0 {
+				return m.judging(t)
+			}
+		}
+		return ""
+	}},
 	{summary.RuleRegressed, "each point against the baseline, worst first", comparing},
 	{summary.RuleSlower, "each point against the baseline, worst first", comparing},
 	{summary.RuleRegressed, "what else changed between the two selections, ranked", explaining},
@@ -218,6 +236,30 @@ var advices = []advice{
 		}
 		return ""
 	}},
+}
+
+// bisecting returns the command that searches for the commit of the worst regression, if its sweep file is known or not, as asked. A slow
+// change has no commit that can be found.
+func (m Maker) bisecting(d *Document, known func(sweep summary.Text) bool) string {
+	for i := range d.Trends {
+		t := &d.Trends[i]
+		if command := views.Bisect(string(t.Base), string(t.Head), string(t.Sweep)); t.Verdict == judge.Regressed && t.Ramp == 0 && command != "" {
+			if known(t.Sweep) {
+				return command + m.Reader.OfStores()
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// judging returns the command that compares the newest session of a trend with the last one of the level that it is far off; empty if they
+// have too few runs to be judged.
+func (m Maker) judging(t *summary.Trend) string {
+	if t.OffBase == "" || t.OffBase == t.OffHead {
+		return ""
+	}
+	return m.command("compare", "--gate", "session="+views.ShortRun(string(t.OffBase)), "session="+views.ShortRun(string(t.OffHead)))
 }
 
 func doctor(Maker, *Document) string { return "neurolens doctor" }

@@ -45,7 +45,11 @@ func (m Maker) htmlPage(d *Document, pictures Pictures) *Page {
 	}
 	for _, a := range d.Answer {
 		item := Item{Text: a.Text, Command: a.Command}
-		if a.Verdict != "" {
+		switch a.Verdict {
+		case "":
+		case summary.Text(judge.Inconclusive):
+			item.Tone = chart.Warned
+		default:
 			item.Tone = toneOf(string(a.Verdict))
 		}
 		s.page.Answer = append(s.page.Answer, item)
@@ -108,13 +112,15 @@ func (s *htmlWriter) tallies() (all []Tally) {
 			all = append(all, Tally{Count: term.Thousands(n), Of: of, Tone: tone})
 		}
 	}
-	overSessions := map[judge.Verdict]int{}
+	overSessions, off := map[judge.Verdict]int{}, 0
 	for i := range s.d.Trends {
 		overSessions[s.d.Trends[i].Verdict]++
+		off += min(s.d.Trends[i].Off, 1)
 	}
 	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved} {
 		add(overSessions[v], string(v)+" over sessions", toneOf(string(v)))
 	}
+	add(off, "far off in "+term.Verb(off, "its newest session", "their newest sessions"), chart.Warned)
 	verdicts := map[string]int{}
 	for i := range s.d.Comparisons {
 		for v, n := range s.d.Comparisons[i].Verdicts {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -371,7 +370,12 @@ func trendsTable(d *Document, names namer, most int) *Table {
 	if more := len(d.Trends) - len(shown); more > 0 {
 		t.Below = append(t.Below, term.Count(more, "more row")+" "+term.IsAre(more)+" in the JSON form (--json).")
 	}
-	t.Below = append(t.Below, "Before and now are medians of sessions. The change is the median of all pairs of sessions (Hodges-Lehmann), so it differs a little from theirs.")
+	if slices.ContainsFunc(shown, func(t summary.Trend) bool { return t.Shift != nil }) {
+		t.Below = append(t.Below, "Before and now are medians of sessions. The change is the median of all pairs of sessions (Hodges-Lehmann), so it differs a little from theirs.")
+	}
+	if slices.ContainsFunc(shown, func(t summary.Trend) bool { return onlyOff(&t) }) {
+		t.Below = append(t.Below, "Of a series whose newest session is far off, before is the level and now is that session.")
+	}
 	return t
 }
 
@@ -384,49 +388,67 @@ func metricText(metric string, better summary.Text) string {
 }
 
 // trendVerdict returns the verdict of a trend in words, as history has them.
-func trendVerdict(r *summary.Trend) string {
+func trendVerdict(r *summary.Trend) Cell {
+	c := Cell{Text: strings.ReplaceAll(string(r.Verdict), "_", " "), Tone: toneOf(string(r.Verdict))}
 	switch {
+	case r.OldClock != nil && r.NewClock != nil:
+		c.Text = string(r.Reason) + " (" + views.ClocksText(&query.Clocks{Base: *r.OldClock, Head: *r.NewClock}) + ")"
+	case onlyOff(r):
+		c = Cell{Text: "newest " + term.Verb(r.Off, "session", term.Thousands(r.Off)+" sessions") + " far off", Tone: chart.Warned}
 	case r.Verdict == judge.Unchanged:
-		return "no change found"
+		c.Text = "no change found"
 	case r.Ramp > 0 && r.Verdict == judge.Inconclusive:
-		return string(r.Verdict) + ", slow change"
+		c.Text += ", slow change"
 	case r.Ramp > 0 && r.Shift != nil && *r.Shift < 0:
-		return string(r.Verdict) + ", falling"
+		c.Text += ", falling"
 	case r.Ramp > 0:
-		return string(r.Verdict) + ", rising"
+		c.Text += ", rising"
 	}
-	return strings.ReplaceAll(string(r.Verdict), "_", " ")
+	if r.Off > 0 && !onlyOff(r) {
+		c.Text += ", newest " + offChange(r)
+	}
+	if r.Failed > 0 {
+		c = Cell{Text: c.Text + ", last " + term.Count(r.Failed, "session") + " failed", Tone: chart.Failed}
+	}
+	return c
 }
 
-// trendRow returns the row of a trend.
+// onlyOff reports whether all that is to be said about a trend is that its newest sessions are far off its level.
+func onlyOff(r *summary.Trend) bool {
+	return r.Off > 0 && (r.Verdict == judge.Unchanged || r.Verdict == summary.FewSessions)
+}
+
+// trendRow returns the row of a trend: its last change, or how far its newest session is off its level.
 func trendRow(r *summary.Trend, names namer) Row {
-	since, interval, change := term.Unknown, term.Unknown, Cell{Text: trendChange(r)}
+	row := func(before, now *float64, change, interval, since, places, commits string, shift *float64) Row {
+		return Row{Key: string(r.PointID), Cells: []Cell{
+			{Text: names.name(&r.Subject)},
+			{Text: string(r.Metric)},
+			trendVerdict(r),
+			amount(before, r.Unit),
+			amount(now, r.Unit),
+			ratio(shift, change),
+			{Text: cmp.Or(interval, term.Unknown)},
+			{Text: cmp.Or(since, term.Unknown)},
+			{Text: cmp.Or(places, term.Unknown)},
+			{Text: cmp.Or(commits, term.Unknown)},
+		}}
+	}
+	if onlyOff(r) {
+		since := ""
+		if r.OffSince != nil {
+			since = day(r.OffSince)
+		}
+		return row(r.Level, r.OffValue, offChange(r), "", since, "", views.ShortCommit(string(r.OffCommit)), r.OffShift)
+	}
+	since, interval := "", ""
+	if r.Shift != nil {
+		since = day(r.Since)
+	}
 	if r.Low != nil && r.High != nil {
 		interval = views.Interval(*r.Low, *r.High, schema.Scale(r.Scale), string(r.Unit))
 	}
-	if r.Shift != nil {
-		since = day(r.Since)
-		change.Stored = strconv.FormatFloat(*r.Shift, 'g', ratioDigits, 64)
-	}
-	verdict := Cell{Text: trendVerdict(r), Tone: toneOf(string(r.Verdict))}
-	if r.OldClock != nil && r.NewClock != nil {
-		verdict.Text = string(r.Reason) + " (" + views.ClocksText(&query.Clocks{Base: *r.OldClock, Head: *r.NewClock}) + ")"
-	}
-	if r.Failed > 0 {
-		verdict = Cell{Text: verdict.Text + ", last " + term.Count(r.Failed, "session") + " failed", Tone: chart.Failed}
-	}
-	return Row{Key: string(r.PointID), Cells: []Cell{
-		{Text: names.name(&r.Subject)},
-		{Text: string(r.Metric)},
-		verdict,
-		amount(r.OldLevel, r.Unit),
-		amount(r.Level, r.Unit),
-		change,
-		{Text: interval},
-		{Text: since},
-		{Text: cmp.Or(placesText(r), term.Unknown)},
-		{Text: cmp.Or(commitsText(r), term.Unknown)},
-	}}
+	return row(r.OldLevel, r.Level, trendChange(r), interval, since, placesText(r), commitsText(r), r.Shift)
 }
 
 // trends writes the part about changes over sessions.
@@ -440,7 +462,9 @@ func (p markdownWriter) trends() {
 		p.line("%s", text)
 	}
 	t.markdown(p.w)
-	p.line("%s", strings.Join(t.Below, " "))
+	if len(t.Below) > 0 {
+		p.line("%s", strings.Join(t.Below, " "))
+	}
 }
 
 // boardText says what a leaderboard ranks.

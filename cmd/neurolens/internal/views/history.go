@@ -900,12 +900,14 @@ func (w History) metricFlag() string {
 // bisectable returns the command that searches for the commit of a regression, or a line with a placeholder for the sweep file if none
 // measured it. Both are empty for a slow change, which has no commit that a bisection could find.
 func (w History) bisectable(c changedAt) (command, line string) {
-	if c.verdict() != judge.Regressed || c.row.RampSessions != 0 || c.Base == "" || c.Head == "" || c.Base == c.Head {
+	if c.verdict() != judge.Regressed || c.row.RampSessions != 0 {
 		return "", ""
 	}
-	command = fmt.Sprintf("neurolens bisect %s %s ", ShortCommit(c.Base), ShortCommit(c.Head))
-	if c.Sweep != "" {
-		return command + term.ShellWord(c.Sweep) + w.metricFlag() + w.Reader.OfStores(), ""
+	switch command = Bisect(c.Base, c.Head, c.Sweep); {
+	case command == "":
+		return "", ""
+	case c.Sweep == "":
+		return "", command + " finds the commit (your sweep file)"
 	}
-	return "", command + "SWEEP.yaml finds the commit (your sweep file)"
+	return command + w.metricFlag() + w.Reader.OfStores(), ""
 }
