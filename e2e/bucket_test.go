@@ -183,7 +183,8 @@ func TestBucket(t *testing.T) {
 	valuetest.Equal(t, fmt.Sprint(got["added"]), "2")
 	valuetest.DeepEqual(t, sessions(t, part), map[string]int{third: 2})
 
-	s.run(t, b, "store", "push", team, "--compacted")
+	place := fmt.Sprint(s.run(t, b, "store", "push", team, "--compacted")["compacted"])
+	valuetest.Equal(t, fmt.Sprint(s.run(t, b, "store", "push", team, "--compacted")["compacted"]), place, "again")
 	fresh := t.TempDir()
 	got = s.run(t, fresh, "store", "pull", team)
 	valuetest.Equal(t, fmt.Sprint(got["added"]), "10", "removed runs too, which may be restored")
@@ -195,6 +196,7 @@ func TestBucket(t *testing.T) {
 	// What engines read of a compacted store: all runs, and the events that say which are removed.
 	places := valuetest.Must(filepath.Glob(filepath.Join(s.dir, "data", "bench", "team", "compacted", "*-*")))
 	valuetest.Equal(t, len(places), 1)
+	valuetest.Equal(t, place, team+"/compacted/"+filepath.Base(places[0])+"/")
 	valuetest.Equal(t, programtest.Output(t, fresh, "--store", places[0], "query", "SELECT count(*) AS n FROM runs", "--format", "csv"), "n\n10\n")
 	packs := valuetest.Must(filepath.Glob(filepath.Join(places[0], "packs", "events-*.jsonl")))
 	valuetest.Equal(t, len(packs), 1)

@@ -34,7 +34,8 @@ an interruption, push again. Any number of machines may push at the same time.
 
 With --compacted, a copy of the store in few files is put beside the pushes. Who
 pulls for the first time, and engines such as Spark, read it instead of them.
-Pull first: it stands for all pushes that this store has.
+Pull first: it stands for all pushes that this store has. The column compacted
+of the answer is the URL of the newest one.
 ` + bucketHelp,
 		Example: "  neurolens store push s3://bench/team",
 	}, ingest.Open, func(t *transfer) error {
@@ -97,6 +98,7 @@ type transfer struct {
 	address string
 	pulled  *bucket.Pulled // nil if the command does not pull
 	pushed  *bucket.Pushed // nil if the command does not push
+	place   *string        // URL of the newest compacted store; nil if none was asked for
 }
 
 // makingStore opens the store of a command that fills one.
@@ -132,21 +134,18 @@ func (a *app) openBucket(address string) (*bucket.Bucket, error) {
 
 func (t *transfer) push(compacted bool) (err error) {
 	var done bucket.Pushed
-	place := ""
 	if compacted {
-		done, place, err = t.bucket.PushCompacted(t, t.dir, t.store)
+		var key string
+		if done, key, err = t.bucket.PushCompacted(t, t.dir, t.store); key != "" {
+			key = t.bucket.URL(key)
+		}
+		t.place = &key
 	} else {
 		done, err = t.bucket.Push(t, t.dir, t.store)
 	}
 	t.pushed = &done
 	if err != nil {
 		return storeError{err}
-	}
-	switch {
-	case place != "":
-		fmt.Fprintf(t.stderr, "compacted store: %s\n", t.bucket.URL(place))
-	case compacted:
-		fmt.Fprintln(t.stderr, "the compacted store in the bucket has all pushes that this store has")
 	}
 	if done.Live > 0 {
 		fmt.Fprintf(t.stderr, "%s not pushed: the writer is at work, or its end is not certain; push again when it has ended\n", term.Count(done.Live, "run")+" "+term.IsAre(done.Live))
@@ -216,6 +215,9 @@ func (t *transfer) print(format string) error {
 	}
 	if t.pushed != nil {
 		fields = append(fields, pushFields()...)
+	}
+	if t.place != nil {
+		fields = append(fields, answer.TextField("compacted", "URL of the newest compacted store", func(t *transfer) string { return *t.place }))
 	}
 	fields = append(fields, counted("requests", "requests to the server, repetitions included", func(t *transfer) int { return t.bucket.Requests() }))
 	table := answer.TableOf(fields, []transfer{*t})

@@ -15,9 +15,9 @@ import (
 )
 
 // PushCompacted pushes a store, then compacts a copy of it and puts this too, for stores that pull for the first time and for engines.
-// The compacted store replaces all pushes up to the first one of which the store lacks something: pull before. It returns the key of the
-// compacted store, which is empty if there is a compacted store already that replaces as many. Removed runs are in it too: who restores one
-// must find it. Files of runs are not: its manifest names them where the pushes put them.
+// The compacted store replaces all pushes up to the first one of which the store lacks something: pull before. If there is a compacted store
+// already that replaces as many, nothing is put. It returns the key of the newest compacted store, which is empty if the bucket has no runs and
+// no events. Removed runs are in it too: who restores one must find it. Files of runs are not: its manifest names them where the pushes put them.
 func (b *Bucket) PushCompacted(ctx context.Context, dir string, s *ingest.Store) (done Pushed, key string, err error) {
 	p := &pushing{Bucket: b}
 	if err = p.push(ctx, dir, s); err == nil {
@@ -38,7 +38,7 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 		if newest > p.pointer { // who made it was interrupted
 			err = p.point(ctx, newest)
 		}
-		return "", err
+		return p.pushes[newest].summary.place(), err
 	}
 	// Only what was pushed is copied. Other runs and events that the store has by now would count as pushed, and come to nobody but those
 	// who read the compacted store.
