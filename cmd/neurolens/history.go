@@ -39,11 +39,12 @@ change, and the 95 % interval of a change must lie beyond 2 %. Small or very
 recent changes may not be found. A level that rises or falls slowly, over 15
 sessions or more, is a change as well. Two dates A..B enclose a change whose
 session is uncertain. Inconclusive means that a step or a slow change is visible
-but may be chance; more sessions decide it. One or two sessions that are far off
-are a spike, not a change. If they are the newest, the first line names them and
-the last one the comparison that judges the newest now. If a point has only
-failed lately, its row says for how many sessions. A series with a value of zero
-or below is compared by difference.
+but may be chance; the first line says about how many more sessions decide it.
+Among many series it takes more than 8 sessions. One or two sessions that are
+far off are a spike, not a change. If they are the newest, the first line names
+them and the last one the comparison that judges the newest now. If a point has
+only failed lately, its row says for how many sessions. A series with a value of
+zero or below is compared by difference.
 
 Sessions of a point that began at the same time have no order and count as one.
 Runs without a start time are left out (ingest --at gives it); if there are no
@@ -55,12 +56,12 @@ worse.
 
 --gate is for a nightly job. Exit status 1: a point got worse within its newest
 sessions (--newest), or slowly until then, and still is, or only fails since.
-3: a point is inconclusive there, or no point has 8 sessions. Else 0. --gate is
-stricter than history without it, because it looks every day: in a year of daily
-looks, at most 5 % of points without a change are called changed. A point that
-has neither values nor failures in the newest sessions is ignored. One newest
-session that is far off does not fail it:
-compare --gate session=last~1 session=last judges that.`,
+3: a point is inconclusive there, or no point has 8 sessions. Else 0. The table
+is that of history. The gate is stricter, because it looks every day: in a year
+of daily looks, at most 5 % of points without a change fail it. The last line
+says where it differs from the table, and why. A point that has neither values
+nor failures in the newest sessions is ignored. One newest session that is far
+off does not fail it: compare --gate session=last~1 session=last judges that.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d
@@ -147,6 +148,8 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 	if err := w.End(); err != nil || m == gateOff {
 		return err
 	}
-	fmt.Fprintln(a.stderr, m.historyLine(&h, req.Newest)) // standard output is for the program
+	for _, line := range append(views.History{Reader: a.display(), H: &h, Req: req}.Departures(), m.historyLine(&h, req.Newest)) {
+		fmt.Fprintln(a.stderr, line) // standard output is for the program
+	}
 	return m.historyVerdict(h.Gate)
 }

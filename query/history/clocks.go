@@ -28,7 +28,7 @@ func (h *historian) useClocks(ctx context.Context, r *scan.Reader, sel scan.Sele
 		if !query.DependsOnClock(l.unit, l.level) {
 			continue
 		}
-		changed := slices.Concat(l.series.points, l.series.visible, l.series.slow)
+		changed := slices.Concat(l.series.points, l.series.visible, l.series.slow, l.gated.points)
 		if l.departure != nil {
 			changed = append(changed, stat.ChangePoint{By: len(l.entries) - 1})
 		}
@@ -52,14 +52,16 @@ func (h *historian) useClocks(ctx context.Context, r *scan.Reader, sel scan.Sele
 		for i, e := range l.entries {
 			l.clocks[i] = clocks[sessionOn{l.pointOn(), e.session}]
 		}
-		for i := range l.series.marks {
-			if m := &l.series.marks[i]; m.verdict != Spike {
-				if m.clocks = l.offClock(m.ChangePoint); m.clocks != nil {
-					m.verdict = judge.Estimate
+		for _, t := range []*trend{&l.series, &l.gated} {
+			for i := range t.marks {
+				if m := &t.marks[i]; m.verdict != Spike {
+					if m.clocks = l.offClock(t, m.ChangePoint); m.clocks != nil {
+						m.verdict = judge.Estimate
+					}
 				}
 			}
 		}
-		if l.departure != nil && l.between(l.lastLevel, len(l.entries)-l.departure.Sessions, len(l.entries)-l.departure.Sessions, len(l.entries)).Differ() {
+		if l.departure != nil && l.between(l.series.lastLevel, len(l.entries)-l.departure.Sessions, len(l.entries)-l.departure.Sessions, len(l.entries)).Differ() {
 			l.departure = nil
 		}
 	}
@@ -115,8 +117,8 @@ func (h *historian) readClocks(ctx context.Context, r *scan.Reader, sel scan.Sel
 }
 
 // offClock returns the clocks of the levels before and after a change if they differ; else nil.
-func (l *line) offClock(p stat.ChangePoint) *query.Clocks {
-	first, before, after, last := l.bounds(p)
+func (l *line) offClock(t *trend, p stat.ChangePoint) *query.Clocks {
+	first, before, after, last := l.bounds(t, p)
 	if c := l.between(first, before, after, last); c.Differ() {
 		return c
 	}

@@ -12,17 +12,18 @@ import (
 
 // Departure is a series whose newest sessions are far off its level: too few to tell whether they are a change or a spike.
 type Departure struct {
-	Row      Row     // the newest session: Shift is its distance from the level, and Verdict says in which direction
-	Sessions int     // number of newest sessions that are far off
-	Before   string  // the session before them, of the level; empty if it or the newest one has too few runs for a gate
-	Level    float64 // median of the sessions since the last change, in the unit
-	Missing  int     // number of further sessions that a verdict needs at least
+	Row      Row // the newest session: Shift is its distance from the level, and Verdict says in which direction
+	Sessions int // number of newest sessions that are far off
+	// Since is when the first of them started, in UTC; nil if unknown. Base and Head are the commits of the session before it and of it; empty
+	// if unknown.
+	Since      *time.Time
+	Base, Head string
+	Before     string  // the session before them, of the level; empty if it or the newest one has too few runs for a gate
+	Level      float64 // median of the sessions since the last change, in the unit
+	Missing    int     // number of further sessions that a verdict needs at least
 
 	by float64 // Shift on the scale of the series
 }
-
-// sideSessions is the number of sessions that a change needs on either side.
-const sideSessions = 3
 
 // recentSessions is the number of newest sessions that a series must have a value in to count as measured still, unless a gate says
 // how many.
@@ -43,9 +44,12 @@ func (h *historian) findDepartures() {
 				h.Absent++
 			}
 		}
-		if n, by := stat.Departure(l.locations()[l.lastLevel:], l.margin); n > 0 {
-			missing := max(1, sideSessions-n, MinSessions-len(l.entries))
-			l.departure = &Departure{Sessions: n, Level: l.valueOf(l.lastLevel, len(l.entries)), Missing: missing, by: by}
+		if n, by := stat.Departure(l.locations()[l.series.lastLevel:], l.margin); n > 0 {
+			missing := 1
+			for stat.LeastP(len(l.entries)-n, n+missing) > h.level {
+				missing++
+			}
+			l.departure = &Departure{Sessions: n, Level: l.valueOf(l.series.lastLevel, len(l.entries)), Missing: missing, by: by}
 			h.departed = append(h.departed, l)
 		}
 	}
@@ -61,7 +65,9 @@ func (h *historian) departures() {
 		point := stat.ChangePoint{Index: last, Shift: stat.Estimate{Value: d.by, Low: math.Inf(-1), High: math.Inf(1)}, P: math.NaN()}
 		d.Row = h.row(l, last, &mark{ChangePoint: point, verdict: Spike})
 		d.Row.Verdict = l.verdictOf(point)
-		if before := l.entries[last-d.Sessions]; min(before.runs, l.entries[last].runs) >= judge.FirmRuns {
+		before, first := l.entries[last-d.Sessions], l.entries[last-d.Sessions+1]
+		d.Since, d.Base, d.Head = first.time(), h.commits.text(before.commit), h.commits.text(first.commit)
+		if min(before.runs, l.entries[last].runs) >= judge.FirmRuns {
 			d.Before = h.sessions.text(before.session)
 		}
 		h.Departures = append(h.Departures, d)

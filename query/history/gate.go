@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"slices"
 
 	"github.com/neurolens/neurolens/query/judge"
@@ -8,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Gate is the decision of a gate that looks at the history after each session. All fields count series.
+// Gate is the decision of a gate that looks at the history after each session. All fields but Missing count series.
 type Gate struct {
 	Series       int // gated: with a value or a failure in the newest sessions of all, or with an ok run without a start
 	Short        int // of Series: too few sessions for a change, and neither regressed nor inconclusive
@@ -16,6 +17,10 @@ type Gate struct {
 	Failing      int // of Regressed: their runs fail
 	Inconclusive int // of Series, not regressed: may have got worse within the newest sessions
 	Undated      int // of Inconclusive: some ok runs have no start, and may be the newest
+	Once         int // of Inconclusive: history calls them regressed within the newest sessions, but looks once
+	Alone        int // of Regressed: history calls their change inconclusive, as one of many series; the gate bounds the error of each by itself
+	Earlier      int // of Series, neither regressed nor inconclusive: history calls their last change regressed, before the newest sessions
+	Missing      int // number of further sessions with which the gate would call the largest change of Once, see Undecided.Missing; 0: none
 }
 
 // decide gates all series.
@@ -24,6 +29,7 @@ func (h *historian) decide() {
 		return
 	}
 	h.Gate = Gate{Series: h.unplaced, Inconclusive: h.unplaced, Undated: h.unplaced}
+	var once *line
 	starts := h.starts(h.req.Newest)
 	for _, l := range h.lines {
 		if l.failed == 0 && l.undated == 0 && l.entries[len(l.entries)-1].began < starts[0] {
@@ -34,17 +40,41 @@ func (h *historian) decide() {
 		case l.failed > 0 && l.failed <= h.req.Newest:
 			h.Gate.Regressed++
 			h.Gate.Failing++
-		case l.regressed(h.req.Newest):
+		case l.regressed(&l.gated, h.req.Newest):
 			h.Gate.Regressed++
+			if !l.regressed(&l.series, h.req.Newest) {
+				h.Gate.Alone++
+			}
 		case l.undated > 0:
 			h.Gate.Inconclusive++
 			h.Gate.Undated++
 		case l.mayHaveRegressed(h.req.Newest):
 			h.Gate.Inconclusive++
+			if l.regressed(&l.series, h.req.Newest) {
+				h.Gate.Once++
+				if m := l.lastChange(); once == nil || math.Abs(m.Shift.Value) > math.Abs(once.lastChange().Shift.Value) {
+					once = l
+				}
+			}
 		case len(l.entries) < MinSessions:
 			h.Gate.Short++
+		case len(l.series.points) > 0 && l.lastChange().verdict == judge.Regressed:
+			h.Gate.Earlier++
 		}
 	}
+	if once != nil {
+		h.Gate.Missing = once.missing(once.lastChange(), historyLookAlpha, historyLookAlpha)
+	}
+}
+
+// lastChange returns the mark of the last change point, or nil.
+func (l *line) lastChange() *mark {
+	for i := range slices.Backward(l.series.marks) {
+		if m := &l.series.marks[i]; m.isChange() {
+			return m
+		}
+	}
+	return nil
 }
 
 // starts returns the starts of the newest sessions over all series, at most newest, in Unix microseconds and ascending.
@@ -66,19 +96,19 @@ func (h *historian) starts(newest int) []int64 {
 }
 
 // regressed reports whether a series got worse within its newest sessions and still is.
-func (l *line) regressed(newest int) bool {
-	return l.stillWorse(l.series.points, newest, func(v judge.Verdict) bool { return v == judge.Regressed })
+func (l *line) regressed(t *trend, newest int) bool {
+	return l.stillWorse(t, t.points, newest, func(v judge.Verdict) bool { return v == judge.Regressed })
 }
 
 // stillWorse reports whether a change within the newest sessions, whose verdict satisfies such, is still for the worse: the sum of its
 // shift and the shifts of all later changes must be for the worse, too. Changes between different clocks do not count.
-func (l *line) stillWorse(changes []stat.ChangePoint, newest int, such func(judge.Verdict) bool) bool {
+func (l *line) stillWorse(t *trend, changes []stat.ChangePoint, newest int, such func(judge.Verdict) bool) bool {
 	var since float64
 	for _, p := range slices.Backward(changes) {
 		if last(p) < len(l.entries)-newest {
 			break
 		}
-		if l.offClock(p) != nil {
+		if l.offClock(t, p) != nil {
 			continue
 		}
 		since += p.Shift.Value
@@ -99,7 +129,7 @@ func (l *line) worse(shift float64, since stat.ChangePoint) bool {
 
 // mayHaveRegressed reports whether a series has an inconclusive change within its newest sessions that may be for the worse.
 func (l *line) mayHaveRegressed(newest int) bool {
-	for _, m := range l.series.marks {
+	for _, m := range l.gated.marks {
 		if m.at() < len(l.entries)-newest {
 			continue
 		}
@@ -108,5 +138,5 @@ func (l *line) mayHaveRegressed(newest int) bool {
 		}
 	}
 	// A step that another one followed is not marked.
-	return len(l.series.points) == 0 && l.stillWorse(l.series.visible, newest, func(v judge.Verdict) bool { return v != judge.Improved })
+	return len(l.gated.points) == 0 && l.stillWorse(&l.gated, l.gated.visible, newest, func(v judge.Verdict) bool { return v != judge.Improved })
 }

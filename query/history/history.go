@@ -37,9 +37,9 @@ type Request struct {
 	Method Method // empty: SBS
 	// Regressions keeps only the sessions in which a series got worse.
 	Regressions bool
-	// Newest is the number of newest sessions that History.Gate judges; 0: no gate. A gate may test a series every night. Therefore a
-	// series without a change is called changed with a probability of at most 5 % in a year of such tests, not per test. Changes that
-	// are then no longer statistically significant are inconclusive.
+	// Newest is the number of newest sessions that History.Gate judges; 0: no gate. A gate may test a series every night. Therefore it calls
+	// a series without a change regressed with a probability of at most 5 % in a year of such tests, not per test. The rows do not depend
+	// on it.
 	Newest int
 
 	// Outline keeps only the first and the last session of a series and those with changes, which saves memory if there are
@@ -56,12 +56,16 @@ type History struct {
 	Rows         []Row          // empty if Request.Pages receives them
 	Series       []Series       // the series that have rows, in the order of the rows
 	Known        int            // number of series, with rows or without
+	Points       []SeriesPoint  // what the known series are of, in any order; only with Request.Outline and if there is a row, departure or Undecided
+	Longest      int            // number of sessions of the longest series, with rows or without
 	Departures   []*Departure   // series, with rows or without, whose newest sessions are far off their level, the worst first
 	Sessions     int            // number of different sessions in the rows
 	Failed       int            // number of matching runs that failed
 	Requests     int            // part of Failed: ok runs in which more requests failed than are allowed
 	Inconclusive int            // number of series, with rows or without, that have a visible step or a slow change since Request.Since that may be chance
-	Few          int            // number of series, with rows or without, with fewer than MinSessions sessions and neither a change nor an inconclusive one
+	Undecided    *Undecided     // the largest change that may be chance, of a series with rows or without, for the worse if there is one; nil: none
+	Needs        int            // number of sessions that a series needs for a step in it to be found among the others: MinSessions for one series; 0 for Otava
+	Few          int            // number of series, with rows or without, with fewer than Needs sessions and neither a change nor an inconclusive one
 	Gate         Gate           // set if Request.Newest is not 0
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
@@ -70,6 +74,13 @@ type History struct {
 	Absent       int            // number of series with a value in half of the newest sessions, but neither a value nor a failure in the newest one; 0 if most are so
 	Tied         int            // number of sessions that began at the same time as another one of their series, to the microsecond: they have no order, so they count as one
 	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
+}
+
+// SeriesPoint identifies a series.
+type SeriesPoint struct {
+	PointID string
+	query.Point
+	Metric string
 }
 
 // Series is one metric of one point on one machine.
@@ -215,10 +226,12 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 		return err
 	}
 	h.decide()
+	h.findUndecided()
 	h.outline()
 	if err := h.name(ctx, r); err != nil {
 		return err
 	}
 	h.departures()
+	h.describeUndecided()
 	return explainChanges(ctx, r, h.Series)
 }

@@ -18,7 +18,7 @@ func TestOneMarkPerSession(t *testing.T) {
 	l.entries[until-1].location += 100
 	l.entries[60].location += 100
 	l.series.slow = append(l.series.slow, stat.ChangePoint{Index: first + 1, Until: until, After: first, By: until - 1})
-	l.markStepsAndSpikes()
+	l.mark(&l.series)
 	h := &historian{}
 	marked := 0
 	for _, m := range h.requested(l) {
@@ -28,5 +28,18 @@ func TestOneMarkPerSession(t *testing.T) {
 	}
 	if marked != len(l.series.marks) || marked != 2 {
 		t.Errorf("%d sessions are marked: %+v", marked, l.series.marks)
+	}
+}
+
+// TestNeeds: a gate cannot call a step before GateSessions, and a history of some series needs as many sessions as docs/trends.md says.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	for alpha, want := range map[float64]int{
+		historyLookAlpha: GateSessions, historyAlpha: MinSessions, historyAlpha / 2: 9, historyAlpha / 10: 12, historyAlpha / 20: 13, historyAlpha / 60: 14,
+		historyAlpha / 100: 15, historyAlpha / 1000: 19, historyAlpha / 5100: 21,
+	} {
+		if got := needs(alpha); got != want {
+			t.Errorf("at %g: %d sessions, want %d", alpha, got, want)
+		}
 	}
 }

@@ -43,8 +43,8 @@ type line struct {
 	tied    []int32 // sessions that share their start with another one, and an entry with it
 	commits bool    // some session has entries for several commits
 	series  trend
+	gated   trend // as a gate calls changes; empty: there is no gate
 
-	lastLevel int // index of the entry with which the last level begins
 	departure *Departure
 
 	of query.Point // only read if there are rows

@@ -29,8 +29,10 @@ type Row struct {
 	Location  float64 // in Unit
 	GitCommit string
 
-	ChangePoint                bool
-	Shift, ShiftLow, ShiftHigh *float64 // new level / old level - 1 or, if Scale is difference, new - old in Unit
+	ChangePoint bool
+	// Shift is new level / old level - 1 or, if Scale is difference, new - old in Unit. ShiftLow and ShiftHigh are its interval of 95 %, which
+	// presumes that the level changed: it is nil if the verdict is that this may be chance.
+	Shift, ShiftLow, ShiftHigh *float64
 	P, PAdjusted               *float64
 	AfterSession, BySession    string // the change is after the one and not after the other
 	RampSessions               int    // number of sessions over which the level rises or falls; 0: a step
@@ -102,7 +104,9 @@ func (h *historian) row(l *line, i int, m *mark) Row {
 		row.Reason = judge.OffClock
 	}
 	change := func(v float64) *float64 { return finite(l.scale.Change(v)) }
-	row.Shift, row.ShiftLow, row.ShiftHigh = change(m.Shift.Value), change(m.Shift.Low), change(m.Shift.High)
+	if row.Shift = change(m.Shift.Value); !m.chance {
+		row.ShiftLow, row.ShiftHigh = change(m.Shift.Low), change(m.Shift.High)
+	}
 	if m.verdict != Spike {
 		row.AfterSession, row.BySession, row.RampSessions = h.sessions.text(l.entries[m.After].session), h.sessions.text(l.entries[m.By].session), m.rampSessions()
 	}
@@ -173,7 +177,7 @@ func changeFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		answer.NewField("change_point", answer.TypeBoolean, "whether the level changed with this session or, if it rose or fell slowly, until this session", func(r *Row) any { return r.ChangePoint }),
 		real("shift", effect, func(r *Row) *float64 { return r.Shift }),
-		real("shift_low", "lower end of its 95 % confidence interval", func(r *Row) *float64 { return r.ShiftLow }),
+		real("shift_low", "lower end of its 95 % confidence interval, which presumes that the level changed; NULL if that may be chance", func(r *Row) *float64 { return r.ShiftLow }),
 		real("shift_high", "upper end of that interval", func(r *Row) *float64 { return r.ShiftHigh }),
 		real("p", "p-value of the change point", func(r *Row) *float64 { return r.P }),
 		real("p_adjusted", "p-value adjusted for the number of series", func(r *Row) *float64 { return r.PAdjusted }),

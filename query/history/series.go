@@ -27,8 +27,11 @@ const (
 	historyLookAlpha = historyAlpha / 365
 )
 
-// MinSessions is the number of sessions that a series needs before SBS can find a change.
+// MinSessions is the number of sessions that a series needs before SBS can find a change, if there are no other series: see History.Needs.
 const MinSessions = 8
+
+// GateSessions is the number of sessions that a series needs before a step in it can be a regression for a gate.
+const GateSessions = 17
 
 // MinSlowSessions is the number of sessions over which a level rises or falls at least, to be a slow change.
 const MinSlowSessions = stat.MinRamp
@@ -36,13 +39,15 @@ const MinSlowSessions = stat.MinRamp
 // Spike is the verdict on a single session that is far from the level of the sessions before and after it. It is not a change.
 const Spike judge.Verdict = "spike"
 
-// trend holds the change points of a series.
+// trend holds the change points of a series, as history or as a gate calls them.
 type trend struct {
 	points   []stat.ChangePoint
 	visible  []stat.ChangePoint // of the whole series: see stat.Trend.VisibleChanges
 	slow     []stat.ChangePoint // ramps of the whole series that are statistically significant in a single test of it
 	adjusted float64            // smallest p of the change points, adjusted over all series; NaN: none
 	marks    []mark             // ascending
+
+	lastLevel int // index of the entry with which the last level begins
 }
 
 // mark is a verdict on an entry of a series.
@@ -81,6 +86,8 @@ type historian struct {
 	unplaced          int     // number of series without an entry that have ok runs without a start
 	shown             []*line // series with rows
 	departed          []*line // series with a departure
+	undecided         *line   // the series of History.Undecided
+	level             float64 // the largest p that would be significant in one more series, as the others are now
 	sessions, commits interned
 }
 
@@ -126,45 +133,59 @@ func (l *line) locations() []float64 {
 	return all
 }
 
-// findChanges finds the change points of all series and keeps those that are significant among all series.
+// findChanges finds the change points of all series and keeps those that are significant among all series. For a gate it also finds those
+// that are significant at each of its looks; a gate bounds the error of each series separately.
 func (h *historian) findChanges() {
 	if h.req.Method == Otava {
 		for _, l := range h.lines {
 			l.series = trend{points: otavaPoints(l), adjusted: math.NaN()}
-			l.markChanges()
+			l.series.marks = l.changes(&l.series)
 		}
 		return
 	}
-	alpha := h.alpha()
+	gated := h.req.Newest > 0
 	p := make([]float64, len(h.lines)) // smallest p of each series
-	h.eachLine(func(i int, l *line) { p[i] = l.findChanges(alpha) })
-	adjusted := p // a gate bounds the error of each series separately
-	if h.req.Newest == 0 {
-		adjusted = stat.BenjaminiHochberg(p)
-	}
-	for i, p := range adjusted {
+	h.eachLine(func(i int, l *line) { p[i] = l.findChanges(gated) })
+	called := 0
+	for i, p := range stat.BenjaminiHochberg(p) {
 		t := &h.lines[i].series
-		if t.adjusted = p; len(t.points) > 0 && !(p <= alpha) {
+		t.adjusted = p
+		if p <= historyAlpha {
+			called++
+		} else {
 			t.points = nil
 		}
 	}
+	h.level = historyAlpha * float64(called+1) / float64(max(h.Known, called+1))
+	h.Needs = needs(h.level)
 	h.eachLine(func(_ int, l *line) {
-		l.markChanges()
-		l.markStepsAndSpikes()
+		l.mark(&l.series)
+		if gated {
+			l.mark(&l.gated)
+		}
 	})
 	h.findDepartures()
 }
 
-// findChanges finds the change points of a series, and returns the smallest p of them.
-func (l *line) findChanges(alpha float64) float64 {
-	found := stat.NewTrend(l.locations())
-	l.series.points = found.Changes(alpha, l.margin)
-	l.series.visible = found.VisibleChanges(historyAlpha, l.margin)
-	usual := l.series.points
-	if alpha != historyAlpha {
-		usual = found.Changes(historyAlpha, l.margin)
+// needs returns the number of sessions from which on a step in their middle can be significant at a level.
+func needs(level float64) int {
+	n := MinSessions
+	for stat.LeastP(n/2, n-n/2) > level {
+		n++
 	}
-	l.series.slow = slices.DeleteFunc(slices.Clone(usual), func(p stat.ChangePoint) bool { return p.Until == 0 })
+	return n
+}
+
+// findChanges finds the change points of a series, also as a gate calls them, and returns the smallest p of them.
+func (l *line) findChanges(gated bool) float64 {
+	found := stat.NewTrend(l.locations())
+	l.series.points = found.Changes(historyAlpha, l.margin)
+	l.series.visible = found.VisibleChanges(historyAlpha, l.margin)
+	l.series.slow = slices.DeleteFunc(slices.Clone(l.series.points), func(p stat.ChangePoint) bool { return p.Until == 0 })
+	if gated {
+		l.gated = l.series
+		l.gated.points = found.Changes(historyLookAlpha, l.margin)
+	}
 	p := 1.
 	if len(l.entries) < MinSessions {
 		p = math.NaN() // it cannot have a change point, so it does not count as a test
@@ -189,50 +210,44 @@ func (h *historian) eachLine(do func(i int, l *line)) {
 	workers.Wait()
 }
 
-// alpha returns the chance of a false change point in one series.
-func (h *historian) alpha() float64 {
-	if h.req.Newest > 0 {
-		return historyLookAlpha
+// changes returns the marks of the change points of a trend.
+func (l *line) changes(t *trend) []mark {
+	var marks []mark
+	for _, p := range t.points {
+		marks = append(marks, mark{ChangePoint: p, verdict: l.verdictOf(p)})
 	}
-	return historyAlpha
+	return marks
 }
 
-// markChanges marks the change points.
-func (l *line) markChanges() {
-	l.series.marks = nil
-	for _, p := range l.series.points {
-		l.series.marks = append(l.series.marks, mark{ChangePoint: p, verdict: l.verdictOf(p)})
-	}
-}
-
-// markStepsAndSpikes marks what may be a change after the last change point, and the spikes of each level.
-func (l *line) markStepsAndSpikes() {
+// mark marks the changes of a trend, what may be a change after the last one, and the spikes of each level.
+func (l *line) mark(t *trend) {
+	t.marks = l.changes(t)
 	locations := l.locations()
 	low := 0
-	for _, p := range l.series.points {
-		l.markSpikes(locations, low, p.Index)
+	for _, p := range t.points {
+		t.markSpikes(locations, low, p.Index, l.margin)
 		low = max(p.Index, p.Until)
 	}
-	if m := l.open(locations, low); m != nil {
-		l.series.marks = append(l.series.marks, mark{ChangePoint: *m, verdict: judge.Inconclusive, chance: true})
-		l.markSpikes(locations, low, m.Index)
+	if m := l.open(t, locations, low); m != nil {
+		t.marks = append(t.marks, mark{ChangePoint: *m, verdict: judge.Inconclusive, chance: true})
+		t.markSpikes(locations, low, m.Index, l.margin)
 		low = max(m.Index, m.Until)
 	}
-	l.markSpikes(locations, low, len(locations))
-	l.lastLevel = low
-	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
+	t.markSpikes(locations, low, len(locations), l.margin)
+	t.lastLevel = low
+	slices.SortFunc(t.marks, func(a, b mark) int { return a.at() - b.at() })
 }
 
 // open returns the last inconclusive change from entry low on, or nil: a slow change or a visible step, whichever ends later. The steps
 // within a slow change are parts of it.
-func (l *line) open(locations []float64, low int) *stat.ChangePoint {
+func (l *line) open(t *trend, locations []float64, low int) *stat.ChangePoint {
 	var last *stat.ChangePoint
-	for _, p := range l.series.slow {
+	for _, p := range t.slow {
 		if p.After >= low {
 			last = &p
 		}
 	}
-	seen := l.series.visible
+	seen := t.visible
 	if low > 0 {
 		seen = stat.NewTrend(locations[low:]).VisibleChanges(historyAlpha, l.margin)
 	}
@@ -247,10 +262,10 @@ func (l *line) open(locations []float64, low int) *stat.ChangePoint {
 }
 
 // markSpikes marks the spikes of the level that spans entries low to high-1.
-func (l *line) markSpikes(locations []float64, low, high int) {
-	for _, s := range stat.Spikes(locations[low:high], l.margin) {
+func (t *trend) markSpikes(locations []float64, low, high int, margin stat.Margin) {
+	for _, s := range stat.Spikes(locations[low:high], margin) {
 		by := stat.Estimate{Value: s.By, Low: math.Inf(-1), High: math.Inf(1)}
-		l.series.marks = append(l.series.marks, mark{ChangePoint: stat.ChangePoint{Index: low + s.Index, Shift: by, P: math.NaN()}, verdict: Spike})
+		t.marks = append(t.marks, mark{ChangePoint: stat.ChangePoint{Index: low + s.Index, Shift: by, P: math.NaN()}, verdict: Spike})
 	}
 }
 
@@ -345,7 +360,8 @@ func (h *historian) outline() {
 		if m := l.inconclusive(); m != nil && !time.UnixMicro(l.entries[m.at()].began).Before(h.req.Since) {
 			h.Inconclusive++
 		}
-		if len(l.entries) < MinSessions && len(l.series.marks) == 0 {
+		h.Longest = max(h.Longest, len(l.entries))
+		if len(l.entries) < h.Needs && len(l.series.marks) == 0 {
 			h.Few++
 		}
 		if s.End = rows; s.End > s.First {
@@ -374,7 +390,7 @@ func (l *line) inconclusive() *mark {
 // change describes a change of a series: the commits and sessions before and after it.
 func (h *historian) change(l *line, m *mark, row int) Change {
 	base, head, last := l.entries[m.After], l.entries[m.By], l.entries[l.levelEnd(m.at())-1]
-	first, before, after, end := l.bounds(m.ChangePoint)
+	first, before, after, end := l.bounds(&l.series, m.ChangePoint)
 	return Change{
 		Row: row, Base: h.commits.text(base.commit), Head: h.commits.text(head.commit), After: base.time(), By: head.time(), Places: m.By - m.After,
 		OldLevel: l.valueOf(first, before), NewLevel: l.valueOf(after, end),
@@ -393,9 +409,9 @@ func begin(p stat.ChangePoint) int {
 func end(p stat.ChangePoint) int { return max(p.Index, p.Until) }
 
 // bounds returns the entries of the levels around a change: first to before-1 and after to last-1.
-func (l *line) bounds(change stat.ChangePoint) (first, before, after, last int) {
+func (l *line) bounds(t *trend, change stat.ChangePoint) (first, before, after, last int) {
 	last = len(l.entries)
-	for _, p := range l.series.points {
+	for _, p := range t.points {
 		switch {
 		case p.Index < change.Index:
 			first = end(p)
@@ -425,14 +441,21 @@ func (l *line) levelEnd(i int) int {
 	return len(l.entries)
 }
 
-// name reads the identity of the series that have rows, from one run of each.
+// name reads the identity of the series that have rows, from one run of each, and of all series for an outline.
 func (h *historian) name(ctx context.Context, r *scan.Reader) error {
-	byRun := make(map[schema.ULID]*line, len(h.shown))
-	for _, l := range slices.Concat(h.shown, h.departed) {
-		byRun[l.entries[0].first] = l
+	named := slices.Concat(h.shown, h.departed)
+	if h.undecided != nil {
+		named = append(named, h.undecided)
 	}
-	if len(byRun) == 0 {
+	if len(named) == 0 {
 		return nil
+	}
+	if h.req.Outline {
+		named = h.lines
+	}
+	byRun := make(map[schema.ULID]*line, len(named))
+	for _, l := range named {
+		byRun[l.entries[0].first] = l
 	}
 	ids := slices.SortedFunc(maps.Keys(byRun), scan.CompareIDs)
 	columns, err := scan.RunColumns(append(slices.Clone(query.Identity), "params"))
@@ -447,6 +470,11 @@ func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 		row := t.Rows[i]
 		params, _ := row[len(query.Identity)].(map[string]any)
 		byRun[id].of = query.PointOf(row, params)
+	}
+	if h.req.Outline {
+		for _, l := range named {
+			h.Points = append(h.Points, SeriesPoint{l.point, l.of, l.metric})
+		}
 	}
 	return nil
 }

@@ -154,6 +154,20 @@ func (t *Trend) points(
 	return points
 }
 
+// LeastP returns the smallest P that a step can have after so many values and with so many from it on: the P of a step between two levels
+// without noise. It is 1 if there are too few values for a step.
+func LeastP(before, after int) float64 {
+	series := make([]float64, before+after)
+	for i := range after {
+		series[before+i] = 1
+	}
+	least := 1.
+	for _, p := range NewTrend(series).changePoints(trendLevels[0], within(0)) {
+		least = min(least, p.P)
+	}
+	return least
+}
+
 // candidates returns the strongest changes of the parts of a series, the strongest first. The strength of a change is the negative
 // logarithm of its p value.
 func (t *Trend) candidates(strength func(part) float64) []change {

@@ -257,3 +257,16 @@ func FuzzChangePoints(f *testing.F) {
 		Otava(series, OtavaOptions{Window: int(seed % 60), MinMagnitude: least})
 	})
 }
+
+// TestLeastP: the smallest p of a step is that of the order of the values, in the share of the whole series.
+func TestLeastP(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, after int
+		want          float64
+	}{{4, 4, 2. / 70}, {6, 6, 2. / 924 / .8}, {17, 3, 2. / 1140 / .8}, {2, 10, 1}, {10, 2, 1}, {3, 3, 1}, {0, 0, 1}} {
+		if got := LeastP(c.before, c.after); math.Abs(got/c.want-1) > 1e-9 {
+			t.Errorf("%d before and %d after: %g, want %g", c.before, c.after, got, c.want)
+		}
+	}
+}

@@ -73,15 +73,7 @@ func (n namer) filter(ids ...summary.Text) string {
 
 // filterValues returns alternative values of a condition on a key; the empty one is NULL.
 func filterValues(key string, values []string) string {
-	return strings.Join(term.Texts(values, func(v string) string {
-		switch {
-		case v == "":
-			return "null"
-		case v == `""`, filter.QuoteWord(v) == v && v != "null" && !strings.Contains(v, ".."):
-			return v
-		}
-		return filter.QuoteFor(key, v)
-	}), ",")
+	return strings.Join(term.Texts(values, func(v string) string { return views.FilterValue(key, v) }), ",")
 }
 
 // byID returns a filter of points by the beginnings of their ids.

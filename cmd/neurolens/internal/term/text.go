@@ -173,7 +173,8 @@ func Wrapped(line string, width int) []string {
 	}
 	var lines []string
 	begun := false // the line has a word
-	for word := range strings.SplitSeq(text, " ") {
+	for word := range strings.SplitSeq(strings.ReplaceAll(text, " %", glued), " ") {
+		word = strings.ReplaceAll(word, glued, " %")
 		switch {
 		case begun && word == "" && ansi.StringWidth(current) >= width: // more spaces than there is room for
 		case begun && word != "" && ansi.StringWidth(current)+1+ansi.StringWidth(word) > width && ansi.StringWidth(current)+1 > ansi.StringWidth(indent):
@@ -188,6 +189,9 @@ func Wrapped(line string, width int) []string {
 	}
 	return append(lines, strings.TrimRight(current, " "))
 }
+
+// glued stands for the space and the sign of a percentage while a line is wrapped, which does not part them. OneLine has removed all others.
+const glued = "\x00"
 
 // OneLine returns a text without what would end the line, turn its direction or steer the terminal.
 func OneLine(s string) string {

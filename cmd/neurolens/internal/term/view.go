@@ -102,7 +102,7 @@ func (v View) renderAbove(w io.Writer, page Page) {
 
 // renderBelow writes the lines below, after an empty one if a table was written, and the commands.
 func (v View) renderBelow(w io.Writer, page Page, table bool) {
-	if table && len(v.Below) > 0 {
+	if table && len(v.Below)+len(v.Next) > 0 {
 		fmt.Fprintln(w)
 	}
 	for _, line := range v.Below {

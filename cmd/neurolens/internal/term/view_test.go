@@ -80,6 +80,7 @@ func TestWrapped(t *testing.T) {
 		"one two three four":             "one two\nthree four",
 		"  one two three":                "  one two\n  three",
 		"unbreakable_path/of/a/file end": "unbreakable_path/of/a/file\nend",
+		"one two 345 % four":             "one two\n345 % four",       // a percentage is one word
 		"path  unbreakable/path/of":      "path  unbreakable/path/of", // a new line would not have more room
 	} {
 		if got := strings.Join(Wrapped(line, 12), "\n"); got != want {

@@ -42,46 +42,65 @@ func (w History) View() term.View {
 	return w.several()
 }
 
-// HistoryGateLine returns the last line of a gate over so many newest sessions, which ends with an exit status.
+// HistoryGateLine returns the last line of a gate over so many newest sessions, which ends with an exit status. It says where the gate
+// differs from the rows of the history, and why.
 func HistoryGateLine(h *history.History, newest, exit int) string {
 	g := h.Gate
 	var parts []string
-	switch {
-	case g.Regressed > 0 && g.Failing > 0:
-		parts = append(parts, fmt.Sprintf("%s regressed (%s of them failing)", counted(g.Regressed, "series"), term.Thousands(g.Failing)))
-	case g.Regressed > 0:
-		parts = append(parts, counted(g.Regressed, "series")+" regressed")
+	if g.Regressed > 0 {
+		regressed := counted(g.Regressed, "series") + " regressed"
+		if g.Failing > 0 {
+			regressed += fmt.Sprintf(" (%s of them failing)", term.Thousands(g.Failing))
+		}
+		if g.Alone > 0 {
+			regressed += fmt.Sprintf(", %s of which may be chance among %s, but not by itself", term.Thousands(g.Alone), counted(h.Known, "series"))
+		}
+		parts = append(parts, regressed)
 	}
 	if g.Inconclusive > 0 {
 		inconclusive := counted(g.Inconclusive, "series") + " inconclusive"
 		if g.Undated > 0 {
 			inconclusive += fmt.Sprintf(" (%s of them have runs without a start time)", term.Thousands(g.Undated))
 		}
+		switch {
+		case g.Once > 0:
+			inconclusive += fmt.Sprintf(": %s regressed at a single look, but a gate that looks every night needs %s", term.Thousands(g.Once), moreSessions(g.Missing, "session"))
+		case h.Longest < history.GateSessions:
+			inconclusive += fmt.Sprintf("; a gate calls no step before %d sessions", history.GateSessions)
+		}
 		parts = append(parts, inconclusive)
 	}
-	decided := len(parts) > 0
 	switch {
 	case g.Short == g.Series:
 		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", history.MinSessions))
-	case !decided:
+	case len(parts) > 0:
+	case h.Longest < history.GateSessions:
+		parts = append(parts, fmt.Sprintf("no step is visible in %s; a gate calls none before %d sessions", counted(g.Series-g.Short, "series"), history.GateSessions))
+	default:
 		parts = append(parts, "no regression found in "+counted(g.Series-g.Short, "series"))
 	}
-	if decided {
-		parts = append(parts, departures(h.Departures, true)...)
-	} else {
-		parts = withDepartures(h.Departures, true, parts...)
+	if g.Earlier > 0 {
+		parts = append(parts, term.Thousands(g.Earlier)+" regressed before these sessions")
+	}
+	if n := len(h.Departures); n > 0 && !improvedLately(h.Departures) {
+		parts = append(parts, fmt.Sprintf("%s far off in %s newest session, which this gate does not judge", counted(n, "series"), term.Verb(n, "its", "their")))
 	}
 	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", newest, strings.Join(parts, "; "), exit)
+}
+
+// moreSessions returns how many further sessions or values decide.
+func moreSessions(n int, noun string) string {
+	if n == 0 {
+		return fmt.Sprintf("more than %d more %ss", history.MostMissing, noun)
+	}
+	return "about " + term.Count(n, "more "+noun)
 }
 
 // nothing explains why there is nothing to show.
 func (w History) nothing() []string {
 	switch {
-	case w.H.Known > 0 && w.Req.Regressions && w.H.Few == w.H.Known && w.Req.Method != history.Otava:
-		return []string{fmt.Sprintf("none of %s could be checked: fewer than %d %ss", counted(w.H.Known, "series"), history.MinSessions, w.noun())}
 	case w.H.Known > 0 && w.Req.Regressions:
-		lines := []string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}
-		return slices.Concat(withDepartures(w.H.Departures, true, lines...), w.failing(), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+		return slices.Concat(w.first(w.undecided("no regression found"+w.since()+" in "+counted(w.H.Known, "series"))...), w.failing(), w.fewSessions(w.H.Few))
 	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.discontinued()...)
 	case w.H.Failed > 0 && w.H.Failed == w.H.Requests:
@@ -208,19 +227,27 @@ func (w History) changes(s history.Series) []changedAt {
 func (w History) one(s history.Series) term.View {
 	rows := w.H.Rows[s.First:s.End]
 	first := w.Reader.Day(rows[0].StartedAt)
-	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
-	v.Below = slices.Concat(withDepartures(w.H.Departures, false, w.outcome(changes, s)), slow(changes), between(changes), w.spikes(s))
+	v := term.View{Above: slices.Concat(w.first(w.outcome(changes)...),
+		[]string{"", fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first) + w.perCommit(), "", w.line(rows, s.Locations)})}
+	if len(changes) > 1 {
+		v.Below = append(v.Below, fmt.Sprintf("%s changes, the last one above", term.Thousands(len(changes))))
+	}
+	v.Below = slices.Concat(v.Below, w.byOtava(), between(changes), w.spikes(s))
 	if s.Failed > 0 {
 		newest := w.Reader.Day(rows[len(rows)-1].StartedAt)
 		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
 	}
-	if w.tooShort(s) {
+	if w.tooShort(s) && len(changes) == 0 {
 		v.Below = append(v.Below, "--format csv prints the value and the commit of each "+w.noun())
 	}
 	if len(changes) == 0 {
 		return w.finish(v, nil)
 	}
+	v.Below = slices.Clip(v.Below)
+	wide := v
+	wide.Columns, wide.Rows = w.changeTable(changes, true)
+	v.Columns, v.Rows = w.changeTable(changes, false)
 	compact := w.finish(v, changes)
 	var also []string
 	for _, c := range changes {
@@ -231,11 +258,9 @@ func (w History) one(s history.Series) term.View {
 	if len(also) > 0 {
 		compact.Below = slices.Concat([]string{"also changed"}, also, []string{""}, compact.Below)
 	}
-	compact.Columns, compact.Rows = w.changeTable(changes, false)
-	v = w.finish(v, changes)
-	v.Columns, v.Rows = w.changeTable(changes, true)
-	v.Compact = func() term.View { return compact }
-	return v
+	wide = w.finish(wide, changes)
+	wide.Compact = func() term.View { return compact }
+	return wide
 }
 
 // changeTable returns a line for each change of a series, with what changed together with it or without.
@@ -258,39 +283,85 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 	return columns, rows
 }
 
-// outcome returns the line that counts the changes of one series.
-func (w History) outcome(changes []changedAt, s history.Series) string {
-	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
-	found, inconclusive := len(changes), ""
-	if found > 0 && changes[found-1].verdict() == judge.Inconclusive {
-		last := changes[found-1]
-		found--
-		kind := ""
-		if direction(last.row) != "" {
-			kind = "a slow change, "
-		}
-		inconclusive = fmt.Sprintf("; inconclusive %s since %s: %svisible, but may be chance", shiftText(last.row, last.row.Shift), w.Reader.Day(last.since()), kind)
-		if s.Sessions < history.MinSlowSessions && w.Req.Method != history.Otava {
-			inconclusive += fmt.Sprintf(" (slow changes need %d sessions)", history.MinSlowSessions)
-		}
+// outcome returns the lines that say what was found in the only series: its last change, or why there is none.
+func (w History) outcome(changes []changedAt) []string {
+	if len(changes) == 0 || changes[len(changes)-1].verdict() == judge.Inconclusive {
+		return w.undecided("no change found in " + term.Count(w.H.Longest, w.noun()))
 	}
-	switch {
-	case found == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; history needs at least %d", term.Count(s.Sessions, w.noun())+w.perCommit(), history.MinSessions) + inconclusive
-	case found == 0:
-		return "no change found in " + values + inconclusive
-	}
-	return term.Count(found, "change") + " found in " + values + inconclusive
+	c := changes[len(changes)-1]
+	return []string{c.verdictText() + " " + c.sinceText() + ": " + c.fromTo()}
 }
 
-// slow returns lines about the slow changes of a series, without an inconclusive one.
-func slow(changes []changedAt) (lines []string) {
-	for _, c := range changes {
-		if word := direction(c.row); word != "" && c.verdict() != judge.Inconclusive {
-			lines = append(lines, fmt.Sprintf("%s since %s, %s in %s", word, c.reader.Day(c.After), shiftText(c.row, c.row.Shift), term.Count(c.row.RampSessions, "session")))
-		}
+// sinceText says with which session a level changed, and between which commits.
+func (c changedAt) sinceText() string {
+	return "since " + session(c.reader.Day(c.since()), c.Base, c.Head)
+}
+
+// session names the first session after a change by its day and by the commits before and after the change.
+func session(day, base, head string) string {
+	if base == "" && head == "" {
+		return day
 	}
-	return lines
+	return day + " (" + commitRange(base, head) + ")"
+}
+
+// undecided returns the lines about what may be a change but may be chance, and about too few sessions for a step to be found at all, or
+// else, if neither is the case, the line none. Where only regressions are listed, improvements that may be chance are not named.
+func (w History) undecided(none string) (lines []string) {
+	u, short := w.H.Undecided, w.H.Longest < w.H.Needs
+	if u != nil && u.Better && w.Req.Regressions {
+		u = nil
+	}
+	if short {
+		among := ""
+		if w.H.Known > 1 {
+			among = " among " + counted(w.H.Known, "series")
+		}
+		lines = append(lines, fmt.Sprintf("%s cannot decide%s; from %d on they can", term.Count(w.H.Longest, w.noun()), among, w.H.Needs))
+	}
+	switch {
+	case u != nil:
+		c := changedAt{u.Change, &u.At, w.Reader}
+		text := c.verdictText() + ": "
+		if n := w.H.Inconclusive; n > 1 {
+			text = counted(n, "series") + " inconclusive, most of all "
+		}
+		if w.H.Known > 1 {
+			text += w.nameOf(c.row) + ", "
+		}
+		text += c.fromTo() + " " + c.sinceText() + "; may be chance"
+		if w.H.Known > 1 {
+			text += " among " + counted(w.H.Known, "series")
+		}
+		text += "; " + moreSessions(u.Missing, w.noun()) + term.Verb(u.Missing, " decides", " decide")
+		if w.H.Longest < history.MinSlowSessions && direction(c.row) == "" {
+			text += fmt.Sprintf(" (a slow change needs %d in all)", history.MinSlowSessions)
+		}
+		return append(lines, text)
+	case short && w.H.Longest > history.MinSessions:
+		return append(lines, "no step is visible"+w.since())
+	case short:
+		return lines
+	}
+	return []string{none}
+}
+
+// first returns the first lines of a screen: what was found, after the newest sessions that are far off, unless these are better than
+// their level.
+func (w History) first(found ...string) []string {
+	far := w.Departures()
+	if improvedLately(w.H.Departures) {
+		return append(found, far...)
+	}
+	return append(far, found...)
+}
+
+// byOtava says that the verdicts are not from the intervals beside them.
+func (w History) byOtava() []string {
+	if w.Req.Method != history.Otava {
+		return nil
+	}
+	return []string{"Otava's rule decides, whatever the intervals are"}
 }
 
 // between explains two days A..B, if a step has them.
@@ -318,39 +389,31 @@ func (w History) spikes(s history.Series) []string {
 	return []string{text}
 }
 
-// departures returns a line about the series whose newest sessions are far off their level; without a name it is of the only one.
-func departures(all []*history.Departure, named bool) []string {
+// Departures returns a line about the series whose newest sessions are far off their level, the worst by name; nothing if there is none.
+func (w History) Departures() []string {
+	all := w.H.Departures
 	if len(all) == 0 {
 		return nil
 	}
 	d := all[0]
 	row := &d.Row
-	text := "newest session: "
+	text := "newest session "
 	if d.Sessions > 1 {
-		text = fmt.Sprintf("newest %d sessions: ", d.Sessions)
+		text = fmt.Sprintf("newest %d sessions, since ", d.Sessions)
 	}
+	text += session(w.Reader.Day(d.Since), d.Base, d.Head) + ": "
 	if len(all) > 1 {
 		text += counted(len(all), "series") + " far off their level, the worst "
 	}
-	if named {
-		text += term.Short(seriesName(row)) + " "
+	if w.H.Known > 1 {
+		text += w.nameOf(row) + ", "
 	}
-	text = fmt.Sprintf("%s%s, %s off its level of %s; history needs at least %s", text, locationText(row), shiftText(row, row.Shift),
-		QuantityOf(d.Level, row.Unit, row.Metric, ""), term.Count(d.Missing, "more session"))
-	if d.Before != "" {
-		text += ", compare --gate judges at once"
+	text += fmt.Sprintf("%s → %s, %s; may be chance; ", QuantityOf(d.Level, row.Unit, row.Metric, ""), locationText(row), shiftText(row, row.Shift))
+	more := "from " + term.Count(d.Missing, "more session") + " on"
+	if w.Judge() == "" {
+		return []string{text + "history judges it " + more}
 	}
-	return []string{text}
-}
-
-// withDepartures adds the line about newest sessions that are far off to other lines: before them, unless the worst is better than its
-// level.
-func withDepartures(all []*history.Departure, named bool, lines ...string) []string {
-	far := departures(all, named)
-	if improvedLately(all) {
-		return append(lines, far...)
-	}
-	return append(far, lines...)
+	return []string{text + "compare --gate judges it now, history " + more}
 }
 
 // improvedLately reports whether newest sessions are far off their level, and none for the worse.
@@ -374,9 +437,46 @@ func (w History) perCommit() string {
 	return ""
 }
 
-// tooShort reports whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
-func (w History) tooShort(s history.Series) bool {
-	return s.Sessions < history.MinSessions && w.Req.Method != history.Otava
+// tooShort reports whether a series has too few sessions for a step to be found among the series. Otava's rule has no such bound.
+func (w History) tooShort(s history.Series) bool { return s.Sessions < w.H.Needs }
+
+// points returns the axes in which the points of all series differ, and an id for each of them on its machine.
+func (w History) points() (varying []Axis, ids []string) {
+	subjects := make([]Subject, len(w.H.Points))
+	for i, p := range w.H.Points {
+		subjects[i] = Subject{Point: p.Point, Metric: p.Metric}
+		ids = append(ids, p.PointID+p.Machine)
+	}
+	_, varying = Axes(subjects, historyAxes)
+	return varying, ids
+}
+
+// nameOf names the series of a row by what differs between all series.
+func (w History) nameOf(row *history.Row) string {
+	varying, ids := w.points()
+	if i := slices.Index(ids, row.PointID+row.Machine); i >= 0 {
+		if name := PointNames(varying, len(ids))[i]; name != "" {
+			return term.Short(name)
+		}
+	}
+	return term.Short(seriesName(row))
+}
+
+// selection returns the filter, as words of a command line, that selects the point of a row and no other of the series.
+func (w History) selection(row *history.Row) []string {
+	var words []string
+	if w.Req.Filter != "" {
+		words = append(words, w.Req.Filter)
+	}
+	varying, ids := w.points()
+	conditions, ok := []string(nil), false
+	if i := slices.Index(ids, row.PointID+row.Machine); i >= 0 {
+		conditions, ok = FilterOf(varying, ids, i)
+	}
+	if !ok {
+		conditions = []string{"point_id=" + row.PointID}
+	}
+	return append(words, conditions...)
 }
 
 // seriesName names the series of a row.
@@ -507,7 +607,7 @@ func (w History) several() term.View {
 		}
 		return v
 	}
-	v.Above = slices.Concat(w.outcomeOfAll(series, PointNames(varying, len(shown))), v.Above)
+	v.Above = slices.Concat(w.outcomeOfAll(series), v.Above)
 	v.Below = w.counts()
 	compact := v
 	v = table(v, varying)
@@ -519,62 +619,44 @@ func (w History) several() term.View {
 	return w.finish(v, changes)
 }
 
-// outcomeOfAll returns the line with the number of series that regressed, and the date and the values of the worst regression. names are
-// the names of the first series.
-func (w History) outcomeOfAll(series []history.Series, names []string) []string {
+// outcomeOfAll returns the lines that say how many series regressed, and since when and from what to what the worst did; or what else was
+// found.
+func (w History) outcomeOfAll(series []history.Series) []string {
 	var worst changedAt
-	name, regressed, inconclusive, short, failing := "", 0, 0, 0, 0
-	nameOf := func(i int, row *history.Row) string {
-		if i < len(names) && names[i] != "" {
-			return names[i]
-		}
-		return seriesName(row)
-	}
-	for i, s := range series {
-		changes := w.changes(s)
-		if len(changes) == 0 && w.tooShort(s) {
+	regressed, failing, short := 0, 0, 0
+	for _, s := range series {
+		failing += min(s.Failed, 1)
+		c := w.last(s)
+		if c.row == nil && w.tooShort(s) {
 			short++
 		}
-		failing += min(s.Failed, 1)
-		if len(changes) > 0 && changes[len(changes)-1].verdict() == judge.Inconclusive {
-			inconclusive++
-		}
-		if len(changes) == 0 || changes[len(changes)-1].verdict() != judge.Regressed {
+		if c.verdict() != judge.Regressed {
 			continue
 		}
-		regressed++
-		if c := changes[len(changes)-1]; worst.row == nil || worse(c, worst) < 0 {
-			worst, name = c, nameOf(i, c.row)
+		if regressed++; worst.row == nil || worse(c, worst) < 0 {
+			worst = c
 		}
 	}
 	switch {
-	case short == len(series) && failing == 0 && len(w.H.Departures) == 0:
-		return nil
 	case regressed == 0 && failing > 0: // failing series come first
 		text := fmt.Sprintf("%s of %s failing: ", term.Thousands(failing), counted(len(series), "series"))
-		text += term.Short(nameOf(0, &w.H.Rows[series[0].First])) + " for " + term.Count(series[0].Failed, "session")
+		text += w.nameOf(&w.H.Rows[series[0].First]) + " for " + term.Count(series[0].Failed, "session")
 		if failing > 1 {
 			text += fmt.Sprintf(", and %s more", term.Thousands(failing-1))
 		}
-		return append(withDepartures(w.H.Departures, true, text), "")
-	case short == len(series):
-		return append(departures(w.H.Departures, true), "")
+		return append(w.first(text), "")
 	case regressed == 0:
-		text := "no regression found in " + counted(len(series)-short, "series")
-		if inconclusive > 0 {
-			text += fmt.Sprintf(", %s of them inconclusive", term.Thousands(inconclusive))
-		}
-		return append(withDepartures(w.H.Departures, true, text), "")
+		return append(w.first(w.undecided("no regression found in "+counted(len(series)-short, "series"))...), "")
 	}
-	since := " since "
+	text := fmt.Sprintf("%s of %s regressed", term.Thousands(regressed), counted(len(series), "series"))
 	if regressed > 1 {
-		since = "; the worst since "
+		text += "; the worst"
 	}
-	text := fmt.Sprintf("%s of %s regressed%s%s: %s, %s", term.Thousands(regressed), counted(len(series), "series"), since, w.Reader.Day(worst.since()), term.Short(name), worst.fromTo())
+	text += " " + worst.sinceText() + ": " + w.nameOf(worst.row) + ", " + worst.fromTo()
 	if failing > 0 {
 		text += fmt.Sprintf("; %s failing", term.Thousands(failing))
 	}
-	return append(withDepartures(w.H.Departures, true, text), "")
+	return append(w.first(text), "")
 }
 
 // fromTo returns the levels before and after a change, and the change with its interval if both ends are known.
@@ -582,6 +664,9 @@ func (c changedAt) fromTo() string {
 	text := fmt.Sprintf("%s → %s, %s", c.level(c.OldLevel), c.level(c.NewLevel), shiftText(c.row, c.row.Shift))
 	if c.row.ShiftLow != nil && c.row.ShiftHigh != nil {
 		text += fmt.Sprintf(" (%s to %s)", shiftText(c.row, c.row.ShiftLow), shiftText(c.row, c.row.ShiftHigh))
+	}
+	if direction(c.row) != "" {
+		text += " in " + term.Count(c.row.RampSessions, "session")
 	}
 	return text
 }
@@ -699,21 +784,21 @@ func (w History) counts() []string {
 	if hidden := len(w.H.Series) - historyRows; hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
-	parts := []string{fmt.Sprintf("%s regressed", term.Thousands(counts[judge.Regressed])), fmt.Sprintf("%s improved", term.Thousands(counts[judge.Improved]))}
-	if n := counts[judge.Changed]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s changed", term.Thousands(n)))
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, term.Thousands(n)+" "+what)
+		}
 	}
-	if n := counts[judge.Inconclusive]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s inconclusive", term.Thousands(n)))
+	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive} {
+		add(counts[v], string(v))
 	}
-	if n := counts[judge.Estimate]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s without a verdict (%s)", term.Thousands(n), reasons[judge.OffClock]))
+	add(counts[judge.Estimate], "without a verdict ("+reasons[judge.OffClock]+")")
+	add(counts[""], "with no change found")
+	if w.H.Longest < w.H.Needs {
+		add(few, "too short")
 	}
-	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
-	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit())
-	if few < len(w.H.Series) {
-		lines = append(lines, "by their last change: "+strings.Join(parts, ", "))
-	}
+	lines = append(lines, fmt.Sprintf("%s over %s: %s", counted(len(w.H.Series), "series"), term.Count(w.H.Sessions, "session")+w.perCommit(), strings.Join(parts, ", ")))
 	lines = append(lines, w.fewSessions(few)...)
 	failed, spiky := 0, 0
 	for _, s := range w.H.Series {
@@ -728,29 +813,22 @@ func (w History) counts() []string {
 	if spiky > 0 {
 		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off the level (a spike, not a change)")
 	}
-	if counts[judge.Inconclusive] > 0 {
-		lines = append(lines, inconclusiveMeaning())
+	if counts[judge.Inconclusive] > 0 && counts[judge.Regressed] > 0 { // else the first line says it of the largest
+		lines = append(lines, "inconclusive: it may be chance, and more sessions decide")
 	}
+	lines = append(lines, w.byOtava()...)
 	if counts[""]+counts[judge.Inconclusive]+few < len(w.H.Series) && w.Req.Method != history.Otava {
-		if w.Req.Newest > 0 {
-			return append(lines, "false alarms: at most 5 % of the series without a change, in a year of daily runs")
-		}
-		lines = append(lines, "changed series: false discovery rate 5 %")
+		lines = append(lines, "of the series called changed, at most 5 % are expected to be false")
 	}
 	return lines
 }
 
 // fewSessions counts the series that are too short for a change to be found.
 func (w History) fewSessions(few int) []string {
-	if few == 0 || w.Req.Method == history.Otava {
+	if few == 0 || w.H.Longest < w.H.Needs { // the first line says it of all
 		return nil
 	}
-	return []string{fmt.Sprintf("%s with fewer than %d %ss, too few to find a change", term.Thousands(few), history.MinSessions, w.noun())}
-}
-
-// inconclusiveMeaning returns the line that explains an inconclusive series.
-func inconclusiveMeaning() string {
-	return fmt.Sprintf("inconclusive: a visible step or slow change that may be chance; more sessions decide it, a slow change needs at least %d", history.MinSlowSessions)
+	return []string{fmt.Sprintf("%s with fewer than %d %ss, too few to find a step", term.Thousands(few), w.H.Needs, w.noun())}
 }
 
 // byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
@@ -804,8 +882,7 @@ func (w History) regressions() term.View {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
 	found := fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known))
-	v.Below = append(v.Below, withDepartures(w.H.Departures, true, found)...)
-	v.Below = slices.Concat(v.Below, between(shown), w.failing(), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+	v.Below = slices.Concat(v.Below, w.first(found), w.byOtava(), between(shown), w.failing(), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
 	return w.finish(v, all[:1])
 }
 
@@ -828,7 +905,7 @@ func (w History) inconclusiveSeries() []string {
 	if w.H.Inconclusive == 0 {
 		return nil
 	}
-	return []string{counted(w.H.Inconclusive, "series") + " inconclusive, with a change that may be chance: history without --regressions shows them"}
+	return []string{counted(w.H.Inconclusive, "series") + " inconclusive: history without --regressions shows " + term.Verb(w.H.Inconclusive, "it", "them")}
 }
 
 // finish adds what was left out and the commands to type next: about the first of the changes.
@@ -857,8 +934,17 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 func (w History) withNext(v term.View, changes []changedAt) term.View {
 	slices.SortStableFunc(changes, worse)
 	command := w.Judge()
-	if len(changes) > 0 && changes[0].row != nil && (command == "" || improvedLately(w.H.Departures)) {
-		command = "neurolens plot history point_id=" + changes[0].row.PointID + w.metricFlag() + w.Reader.OfStores()
+	var row *history.Row // what a chart shows
+	switch {
+	case len(changes) > 0 && changes[0].row != nil:
+		row = changes[0].row
+	case w.H.Undecided != nil && !(w.H.Undecided.Better && w.Req.Regressions):
+		row = &w.H.Undecided.At
+	case len(w.H.Departures) > 0:
+		row = &w.H.Departures[0].Row
+	}
+	if row != nil && (command == "" || improvedLately(w.H.Departures)) {
+		command = term.ShellLine(append([]string{"neurolens", "plot", "history"}, w.selection(row)...)...) + w.metricFlag() + w.Reader.OfStores()
 	}
 	if command == "" {
 		return v
@@ -872,7 +958,9 @@ func (w History) withNext(v term.View, changes []changedAt) term.View {
 			v.Below = append(v.Below, line)
 		}
 	}
-	v.Below = append(v.Below, "")
+	if len(v.Below) > 0 || len(v.Rows) == 0 {
+		v.Below = append(v.Below, "")
+	}
 	return v
 }
 

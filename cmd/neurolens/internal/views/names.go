@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -58,6 +59,79 @@ func PointNames(varying []Axis, rows int) []string {
 		names[row] = strings.Join(parts, " ")
 	}
 	return names
+}
+
+// FilterValue returns the text of an axis as the value of a condition on its key; the empty one is NULL.
+func FilterValue(key, text string) string {
+	switch {
+	case text == "":
+		return "null"
+	case text == `""`, filter.QuoteWord(text) == text && text != "null" && !strings.Contains(text, ".."):
+		return text
+	}
+	return filter.QuoteFor(key, text)
+}
+
+// FilterOf returns the conditions that select row i of some rows, and no other with another point, on as few of the axes in which they
+// differ as possible (on as few as come one after the other if more than three are needed). There are none if the point is the only one.
+// ok is false if the axes do not tell the point from another one. Rows of one point have equal ids.
+func FilterOf(varying []Axis, ids []string, i int) (conditions []string, ok bool) {
+	var equal [][]bool // by axis: whether a row has the value of row i
+	for _, x := range varying {
+		rows := make([]bool, len(ids))
+		for row, value := range x.Values {
+			rows[row] = value == x.Values[i]
+		}
+		equal = append(equal, rows)
+	}
+	selects := func(axes []int) bool {
+		for row, id := range ids {
+			if id != ids[i] && !slices.ContainsFunc(axes, func(a int) bool { return !equal[a][row] }) {
+				return false
+			}
+		}
+		return true
+	}
+	const most = 3
+	for n := range most + 1 {
+		if axes := chosen(len(varying), n, selects); axes != nil {
+			return conditionsOn(varying, axes, i), true
+		}
+	}
+	var axes []int
+	for a := range varying {
+		if axes = append(axes, a); selects(axes) {
+			return conditionsOn(varying, axes, i), true
+		}
+	}
+	return nil, false
+}
+
+// chosen returns the first n of some axes, in the order of their numbers, that select; nil if none do.
+func chosen(axes, n int, selects func([]int) bool) []int {
+	var choose func(of []int, from int) []int
+	choose = func(of []int, from int) []int {
+		if len(of) == n {
+			if selects(of) {
+				return of
+			}
+			return nil
+		}
+		for a := from; a < axes; a++ {
+			if found := choose(append(slices.Clip(of), a), a+1); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return choose([]int{}, 0)
+}
+
+func conditionsOn(varying []Axis, axes []int, row int) []string {
+	return term.Texts(axes, func(a int) string {
+		x := &varying[a]
+		return x.Name + "=" + FilterValue(x.Name, x.Values[row])
+	})
 }
 
 // ShortRun returns the end of a run id, which people see and may type.
