@@ -46,7 +46,8 @@ backend=onnxrt pairs each torch point with its onnxrt counterpart.
 Either side may be a result file that ingest can read: a path, file:PATH, or
 git:REF:PATH for the file in a commit. It is not stored. A filter may follow it
 in the same argument. Earlier sessions are taken from the store. If a file does
-not say the machine, its points get no verdict (docs/baselines.md).
+not say the machine, its points get no verdict (docs/baselines.md). The column
+REPEATS then says whether the repeats of the two sides differ.
 
 How a verdict is made: the run is the replicate. A point counts as changed if
 its change is statistically significant (false discovery rate 5 % over all

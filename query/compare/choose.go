@@ -38,6 +38,7 @@ type Point struct {
 	Spend     float64  // share of the significance level that the point may use: judge.Spend
 
 	RelativeVerdict judge.Verdict // verdict relative to the common change of all points; empty: none
+	Repeats         *Repeats      // what the repeats say about a point without a verdict; nil: none
 
 	LeftOut int    // number of runs that were left out, as their sessions have no run of the other side
 	Decides string // the newest session with enough runs of both sides to decide alone, if Confounded; empty: none
@@ -64,6 +65,7 @@ func (p *pairing) point() Point {
 	if p.relative != nil {
 		c.RelativeVerdict = p.relative.Verdict
 	}
+	c.Repeats = p.repeatsResult()
 	if c.Failures {
 		c.FailureChance = p.failureChance()
 	}
@@ -254,6 +256,7 @@ func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
 // weight is the relevance of a point.
 type weight struct {
 	rank         int // of its verdict or its relative verdict, whichever is worse; 0: the worst
+	same         int // 0: the repeats of the sides differ, or are not compared; 1: they do not differ
 	size, change float64
 }
 
@@ -265,12 +268,16 @@ func weightOf(verdicts []judge.Verdict, p Point) weight {
 	if p.NeitherSupports() { // such a point has no change
 		rank = len(verdicts)
 	}
-	return weight{rank, p.Size, math.Abs(p.Change)}
+	same := 0
+	if p.Repeats != nil && !p.Repeats.Differ() {
+		same = 1
+	}
+	return weight{rank, same, p.Size, math.Abs(p.Change)}
 }
 
-// compare orders the worst first, then by descending size, and among infinite ones by the change; NaN last.
+// compare orders the worst first, then points whose repeats differ, then by descending size, and among infinite ones by the change; NaN last.
 func (w weight) compare(other weight) int {
-	return cmp.Or(w.rank-other.rank, cmp.Compare(other.size, w.size), cmp.Compare(other.change, w.change))
+	return cmp.Or(w.rank-other.rank, w.same-other.same, cmp.Compare(other.size, w.size), cmp.Compare(other.change, w.change))
 }
 
 // WorstOf returns the row with the worst verdict in an order of verdicts and, among equal verdicts, the largest change; nil if there are no

@@ -98,6 +98,7 @@ func (m *comparison) judgeToo(ctx context.Context, metric string) ([]family, err
 		return nil, err
 	}
 	judgeLooks(further, m.req.Rules)
+	m.judgeRepeats(further)
 	if !m.req.Absolute {
 		m.relative(further)
 	}
@@ -111,8 +112,7 @@ func (m *comparison) otherMetrics(ctx context.Context, families []family) (chose
 	for _, f := range families {
 		points, primary = points+len(f.points), append(primary, f.metric)
 	}
-	imported := m.base.Imported == m.base.Runs && m.head.Imported == m.head.Runs
-	if m.req.Others == 0 || len(m.req.Metrics) > 0 || !imported || points > maxSecondLook {
+	if m.req.Others == 0 || len(m.req.Metrics) > 0 || !m.imported() || points > maxSecondLook {
 		return nil, nil
 	}
 	base, err := m.base.metrics(ctx)
@@ -139,6 +139,38 @@ func (m *comparison) otherMetrics(ctx context.Context, families []family) (chose
 	return chosen, m.name(ctx, chosen)
 }
 
+// imported reports whether all runs of both sides were imported from files of other tools.
+func (m *comparison) imported() bool {
+	return m.base.Imported == m.base.Runs && m.head.Imported == m.head.Runs
+}
+
+// judgeRepeats judges the points of imported results that have no verdict for want of a machine or of earlier sessions once more, as if both
+// sides were of one session on one machine. That may be so, as with two files of one afternoon, and the files cannot tell. A gate wants verdicts.
+func (m *comparison) judgeRepeats(families []family) {
+	if m.req.Rules.Gate || !m.imported() {
+		return
+	}
+	var pairs [][]judge.Pair
+	var of [][]*pairing
+	for _, f := range families {
+		points := slices.DeleteFunc(slices.Clone(f.points), func(p *pairing) bool {
+			unknown := p.verdict == judge.Estimate && p.reason == judge.Machines && p.base.Machine == p.head.Machine || p.verdict == judge.Inconclusive && p.reason == judge.Sessions
+			return !p.hasBothSides() || !unknown
+		})
+		own := make([]judge.Pair, len(points))
+		for i, p := range points {
+			own[i] = p.toJudge()
+			own[i].Barred, own[i].Confounded = "", false
+		}
+		pairs, of = append(pairs, own), append(of, points)
+	}
+	for i, j := range judge.Judge(pairs, m.req.Rules) {
+		for k, p := range of[i] {
+			p.repeats = &j.Outcomes[k]
+		}
+	}
+}
+
 // byMetric groups points by metric, ascending.
 func byMetric(points []*pairing) []family {
 	own := map[string][]*pairing{}
@@ -160,6 +192,7 @@ func (m *comparison) judge(families []family) error {
 	}
 	judgeLooks(families, m.req.Rules)
 	m.commits(families)
+	m.judgeRepeats(families)
 	return nil
 }
 

@@ -56,6 +56,39 @@ type Relative struct {
 	MoreRuns          int
 }
 
+// Repeats is what the repeats of both sides say about a point that gets no verdict because nobody knows how much two sessions or
+// machines differ without a change. It is what the verdict would be if both sides were of one session on one machine.
+type Repeats struct {
+	Result   string  // RepeatsDiffer, RepeatsAlike, or the reason why neither is known, such as judge.Noise
+	Adjusted float64 // p-value, adjusted over all such points of the metric; NaN: unknown
+}
+
+// The results of Repeats that are no reason.
+const (
+	RepeatsDiffer = "differ" // the change is significant and reaches the threshold
+	RepeatsAlike  = "alike"  // the interval lies within the threshold
+)
+
+// Differ reports whether the repeats of the sides differ.
+func (r *Repeats) Differ() bool { return r.Result == RepeatsDiffer }
+
+// repeatsResult returns what the repeats say; nil if they were not judged.
+func (p *pairing) repeatsResult() *Repeats {
+	o := p.repeats
+	if o == nil {
+		return nil
+	}
+	r := &Repeats{string(o.Reason), o.Adjusted}
+	switch o.Verdict {
+	case judge.Inconclusive:
+	case judge.Unchanged:
+		r.Result = RepeatsAlike
+	default:
+		r.Result = RepeatsDiffer
+	}
+	return r
+}
+
 // Inputs are the numbers from which the results of a row are computed, on the scale on which the point is compared.
 type Inputs struct {
 	Base, Head, Blocks, History []float64
@@ -283,7 +316,7 @@ func Fields(inputs bool) []answer.Field[Row] {
 		query.PointFields(func(r *Row) *query.Point { return &r.Identity }, query.Identity...),
 		[]answer.Field[Row]{field("params", answer.TypeMap, query.PointMeanings["params"], (*Row).params)},
 		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }),
-		estimateFields(), verdictFields(), relativeFields(), clockFields())
+		estimateFields(), verdictFields(), relativeFields(), repeatsFields(), clockFields())
 	if inputs {
 		fields = append(fields, inputFields()...)
 	}
@@ -409,6 +442,15 @@ func relativeFields() []answer.Field[Row] {
 		column("verdict", answer.TypeText, "verdict on relative_change", func(r *Relative) any { return string(r.Verdict) }),
 		column("reason", answer.TypeText, "why there is no verdict on relative_change", func(r *Relative) any { return answer.Text(string(r.Reason)) }),
 		column("more_runs", answer.TypeInteger, "about how many more runs per side would decide relative_change", func(r *Relative) any { return answer.Positive(r.MoreRuns) }),
+	}
+}
+
+// repeatsFields returns the columns of Point.Repeats.
+func repeatsFields() []answer.Field[Row] {
+	column := partColumns("repeats_", func(r *Row) *Repeats { return r.Repeats })
+	return []answer.Field[Row]{
+		column("result", answer.TypeText, "of imported results without a verdict, because the machine or earlier sessions are unknown: what the verdict would rest on if both sides were of one session on one machine: differ (a significant change of at least the threshold), alike (the interval lies within the threshold), or the reason why neither is known", func(r *Repeats) any { return r.Result }),
+		column("p_adjusted", answer.TypeReal, "p-value of repeats_result, adjusted for the number of points", func(r *Repeats) any { return answer.Computed(r.Adjusted) }),
 	}
 }
 

@@ -79,9 +79,6 @@ func (w Comparison) View() term.View {
 		v.Below = append(v.Below, "")
 		v.Next = []string{"next  " + next}
 	}
-	if files := w.filesNamed(); len(files) > 0 && len(v.Next) == 0 {
-		v.Below, v.Next = append(v.Below, ""), files
-	}
 	if several != nil {
 		v = several.addTable(v)
 	}
@@ -124,6 +121,8 @@ func (w Comparison) headline() string {
 		return "nothing was compared"
 	case changed == 0 && counts[judge.Unchanged] == points:
 		return "no change in " + all
+	case changed == 0 && w.repeatsKnown():
+		return term.OneLine("no verdict" + w.whyEstimated() + ": " + w.repeatsDiffer() + w.most(points, judge.Inconclusive, judge.Estimate))
 	case counts[judge.Estimate] == points:
 		return term.OneLine("no verdict" + w.whyEstimated() + ": " + all + " only estimated" + w.most(points, judge.Estimate))
 	case changed == 0 && counts[judge.Unchanged] == 0:
@@ -144,7 +143,11 @@ func (w Comparison) headline() string {
 			}
 		}
 	}
-	return term.OneLine(text + w.most(counts[judge.Regressed]+counts[judge.Changed]+counts[judge.Improved], changes...))
+	text += w.most(counts[judge.Regressed]+counts[judge.Changed]+counts[judge.Improved], changes...)
+	if w.repeatsKnown() {
+		text += "; " + w.repeatsDiffer()
+	}
+	return term.OneLine(text)
 }
 
 // announced is the headline for readers who may see nothing else: it names the point or what all points share, the metric, and the commits.
@@ -168,11 +171,41 @@ func (w Comparison) announced() string {
 	return term.OneLine(text)
 }
 
-// whyEstimated returns the reason why points have estimates alone, in parentheses; empty if they have several.
+// repeatsKnown reports whether the repeats of some point without a verdict say whether its sides differ.
+func (w Comparison) repeatsKnown() bool {
+	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Repeats != nil && p.Repeats.Result != string(judge.FewRuns) })
+}
+
+// repeatsDiffer says in how many of the points without a verdict the repeats of the sides differ.
+func (w Comparison) repeatsDiffer() string {
+	differ, all := 0, 0
+	for _, p := range w.C.Points {
+		if p.Repeats != nil && !p.Control {
+			all++
+			if p.Repeats.Differ() {
+				differ++
+			}
+		}
+	}
+	switch {
+	case differ == 0 && all == 1:
+		return "the repeats do not differ"
+	case differ == 0:
+		return "the repeats differ in none of " + term.Count(all, w.noun())
+	case all == 1:
+		return "the repeats differ"
+	case differ == all:
+		return "the repeats differ in " + term.All(all, w.noun())
+	}
+	return fmt.Sprintf("the repeats differ in %s of %s", term.Thousands(differ), term.Count(all, w.noun()))
+}
+
+// whyEstimated returns the reason why points have estimates alone or nothing is known of earlier sessions, in parentheses; empty if they have
+// several.
 func (w Comparison) whyEstimated() string {
 	var why []judge.Reason
 	for _, p := range w.C.Points {
-		if p.Verdict == judge.Estimate && !p.Control && !slices.Contains(why, p.Reason) {
+		if (p.Verdict == judge.Estimate || p.Repeats != nil) && !p.Control && !slices.Contains(why, p.Reason) {
 			why = append(why, p.Reason)
 		}
 	}
@@ -371,7 +404,7 @@ func (w Comparison) differs() []string {
 	where := "the same machine"
 	switch {
 	case len(c.Base.Machines)+len(c.Head.Machines) == 0:
-		where = "unknown machine: estimates, no verdict"
+		where = "unknown machine: " + w.withoutMachine()
 	case len(c.Head.Machines) == 1 && slices.Equal(c.Base.Machines, c.Head.Machines):
 		where += " " + c.Head.Machines[0]
 	case slices.Equal(c.Base.Machines, c.Head.Machines):
@@ -393,13 +426,21 @@ func (w Comparison) differs() []string {
 		where += "; differs: " + strings.Join(differing, ", ")
 	case w.C.Contrast.Axis != "":
 		where += "; no other known difference of hardware, versions or settings"
-	default:
+	case len(c.Base.Machines)+len(c.Head.Machines) > 0:
 		where += "; no known difference of hardware, versions or settings"
 	}
 	if looked, all := c.Base.FactRuns+c.Head.FactRuns, c.Base.Runs+c.Head.Runs; looked < all {
 		where += fmt.Sprintf(" (%s of %s examined)", term.Thousands(looked), term.Count(all, "run"))
 	}
 	return append([]string{where}, w.sessions()...)
+}
+
+// withoutMachine says what an unknown machine leaves open.
+func (w Comparison) withoutMachine() string {
+	if !w.repeatsKnown() {
+		return "estimates, no verdict"
+	}
+	return "no verdict; " + w.confidence() + " and P hold if both sides ran on one machine in one state"
 }
 
 // oneSided reports whether only one side has a point, so that its settings were given to that side alone.

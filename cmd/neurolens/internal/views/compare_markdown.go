@@ -82,7 +82,8 @@ func (w Comparison) everything() []int {
 func (w Comparison) split() (loud, rest []int) {
 	quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
 	for _, place := range w.everything() {
-		if r := &w.C.Rows[place]; slices.Contains(quiet, r.Verdict) && !slices.Contains(r.Flags, compare.FlagFailures) {
+		r := &w.C.Rows[place]
+		if differ := r.Repeats != nil && r.Repeats.Differ(); slices.Contains(quiet, r.Verdict) && !differ && !slices.Contains(r.Flags, compare.FlagFailures) {
 			rest = append(rest, place)
 		} else {
 			loud = append(loud, place)

@@ -46,7 +46,11 @@ func (w Comparison) otherCounts() []string {
 	var lines [][2]string
 	for _, metric := range w.otherMetrics() {
 		own := slices.DeleteFunc(slices.Clone(w.C.Others), func(r compare.Row) bool { return r.Metric != metric })
-		lines = append(lines, [2]string{metric, verdictCounts(countVerdicts(own, func(r *compare.Row) judge.Verdict { return r.Verdict }))})
+		points := make([]compare.Point, len(own))
+		for i := range own {
+			points[i] = own[i].Point
+		}
+		lines = append(lines, [2]string{metric, verdictCounts(countVerdicts(points, ofPoint)) + repeatsCounts(points)})
 	}
 	return term.Pairs(lines)
 }
@@ -54,14 +58,21 @@ func (w Comparison) otherCounts() []string {
 // othersChanged ends the headline with the other metrics that changed; empty: none did.
 func (w Comparison) othersChanged() (text string) {
 	for _, metric := range w.otherMetrics() {
-		counts := map[judge.Verdict]int{}
+		counts, differ := map[judge.Verdict]int{}, 0
 		for i := range w.C.Others {
-			if r := &w.C.Others[i]; r.Metric == metric && called(r.Verdict) {
+			switch r := &w.C.Others[i]; {
+			case r.Metric != metric:
+			case called(r.Verdict):
 				counts[r.Verdict]++
+			case r.Repeats != nil && r.Repeats.Differ():
+				differ++
 			}
 		}
 		if len(counts) > 0 {
 			text += "; " + metric + ": " + verdictCounts(counts)
+		}
+		if differ > 0 {
+			text += "; " + metric + ": " + term.Thousands(differ) + " " + term.Verb(differ, "differs", "differ")
 		}
 	}
 	return text

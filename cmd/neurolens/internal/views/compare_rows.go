@@ -26,9 +26,17 @@ func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]ter
 	if relative {
 		columns = append(columns, term.Column{Header: "RELATIVE"})
 	}
+	drop := 0
+	if width := w.Reader.Width; 0 < width && width < 80 { // there is no room for names beside it
+		drop = 1
+	}
 	columns = append(columns,
-		term.Column{Header: w.confidence(), Right: true, Drop: 2}, term.Column{Header: "P", Right: true, Drop: 5}, term.Column{Header: "NOISE", Right: true, Drop: 4},
-		term.Column{Header: "RUNS × N", Right: true, Drop: 3}, term.Column{Header: "VERDICT"}, term.Column{Header: "", Drop: 1})
+		term.Column{Header: w.confidence(), Right: true, Drop: drop}, term.Column{Header: "P", Right: true, Drop: 5}, term.Column{Header: "NOISE", Right: true, Drop: 4},
+		term.Column{Header: "RUNS × N", Right: true, Drop: 3}, term.Column{Header: "VERDICT"}, term.Column{Header: "", Drop: 2})
+	last := len(columns) - 1
+	if !slices.ContainsFunc(places, func(place int) bool { return w.C.Rows[place].Repeats == nil }) {
+		columns[last-1].Drop, columns[last] = 6, term.Column{Header: "REPEATS", Fixed: true} // no row has a verdict
+	}
 	rows := make([][]term.Cell, len(places))
 	for i, place := range places {
 		rows[i] = append(AxisCells(varying, i), pointCells(&w.C.Rows[place], relative)...)
@@ -176,7 +184,10 @@ func pointCells(r *compare.Row, relative bool) []term.Cell {
 		cells = append(cells, relativeCell(r.Relative))
 	}
 	chanceOf := term.Unknown
-	if r.Estimates != nil {
+	switch {
+	case r.Repeats != nil:
+		chanceOf = Chance(r.Repeats.Adjusted)
+	case r.Estimates != nil:
 		chanceOf = Chance(r.Estimates.Adjusted)
 	}
 	return append(cells,
@@ -203,9 +214,12 @@ func runsText(r *compare.Row) string {
 	return base + " " + head
 }
 
-// wordOf returns the reason of a point or, where it has none, that its runs failed or, where somebody has to think about it, its
-// first flag: a row has room for one word.
+// wordOf returns what the repeats of a point without a verdict say, or the reason of a point or, where it has none, that its runs failed or,
+// where somebody has to think about it, its first flag: a row has room for one word.
 func wordOf(r *compare.Row) string {
+	if r.Repeats != nil {
+		return r.Repeats.Result
+	}
 	word := string(r.Reason)
 	switch {
 	case word != "":

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -27,6 +26,9 @@ func (w Comparison) sessions() []string {
 		return slices.Concat([]string{w.howInterleaved()}, w.pooled(), w.looked(), lines)
 	case whole:
 		return lines
+	}
+	if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Repeats != nil && p.Reason == judge.Machines }) {
+		return append(lines, w.decidesImported(judge.MinHistory, ""))
 	}
 	otherwise := func(p compare.Point) bool { return !math.IsNaN(p.Change) && p.Reason != judge.Machines }
 	if confounded == 0 && (same || !slices.ContainsFunc(c.Points, otherwise)) { // more sessions do not make two machines one
@@ -120,13 +122,26 @@ func (w Comparison) withoutHistory(what string) []string {
 		}
 		return []string{why, "to decide it: " + w.together()}
 	}
-	ingest, store := "ingest", ""
+	store := ""
 	if w.Files != [2]string{} {
-		ingest, store = "into a store, ingest these files and", " (a file has no earlier sessions)"
+		store = " (a file has no earlier sessions)"
 	}
-	missing := judge.MinHistory - min(max(history, 0), judge.MinHistory-1)
-	return []string{why + store, fmt.Sprintf("to decide it: %s results of at least %s that ran before these,%s; or measure both alternately with bench",
-		ingest, term.Count(missing, "session"), cmp.Or(far, " at another time"))}
+	if w.repeatsKnown() {
+		why += ", which " + w.confidence() + " and P leave out"
+	}
+	return []string{why + store, w.decidesImported(judge.MinHistory-min(max(history, 0), judge.MinHistory-1), far)}
+}
+
+// decidesImported says what decides points of imported results: so many more sessions, so far apart.
+func (w Comparison) decidesImported(missing int, far string) string {
+	earlier, machine := term.Count(missing, "earlier session")+far, ""
+	if len(w.C.Base.Machines)+len(w.C.Head.Machines) == 0 {
+		machine = ", with --machine NAME"
+	}
+	if w.Files != [2]string{} {
+		earlier = "both files and " + earlier
+	}
+	return "to decide it: measure both alternately with bench, or ingest " + earlier + machine
 }
 
 // together advises how to measure both sides in turns: in a session that can decide all points, or in a new one.

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // slower returns a row whose head takes 1.2 ms in place of 1.
@@ -99,6 +100,38 @@ func TestHeadline(t *testing.T) {
 			t.Errorf("%v without machines\ngot  %s\nwant %s", c.verdicts, got, want)
 		}
 	}
+}
+
+// TestHeadlineRepeats: without a verdict the first line says in how many points the repeats differ, and the rows say which do in place of a
+// verdict that is the same in all. A count of no verdict has no zeros. Too few repeats say nothing.
+func TestHeadlineRepeats(t *testing.T) {
+	t.Parallel()
+	all := compare.Comparison{Metrics: []string{"latency"}, Contrast: query.Contrast{Axis: "variant", Value: "a"}}
+	low, high := 1e6, 1.2e6
+	for _, result := range []string{compare.RepeatsDiffer, compare.RepeatsAlike, string(judge.FewRuns)} {
+		r := compared(judge.Estimate, .2, .1, .3)
+		r.Reason, r.Repeats = judge.Machines, &compare.Repeats{Result: result, Adjusted: .01}
+		r.Base, r.Head, r.BaseID, r.HeadID = &compare.Measured{Value: &low}, &compare.Measured{Value: &high}, "a", "b"
+		all.Rows, all.Points = append(all.Rows, r), append(all.Points, r.Point)
+	}
+	all.Others = slices.Clone(all.Rows[:1])
+	all.Others[0].Metric = "B/op"
+	w := Comparison{C: &all}
+	valuetest.Equal(t, w.headline()+w.othersChanged(), "no verdict (unknown machine): the repeats differ in 1 of 3 points; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %); B/op: 1 differs")
+	valuetest.Equal(t, w.counts()[0], "3 points: 3 estimate (repeats: 1 differ, 1 alike, 1 few_runs)")
+	valuetest.Equal(t, w.withoutMachine(), "no verdict; 95 % and P hold if both sides ran on one machine in one state")
+	var b bytes.Buffer
+	w.View().Render(&b, term.Page{Width: 100})
+	for _, want := range []string{" REPEATS\n", " +10.0 +30.0  .010  ", "\nalike     the interval lies within the threshold\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+	for i := range all.Points {
+		all.Points[i].Repeats = &compare.Repeats{Result: string(judge.FewRuns), Adjusted: math.NaN()}
+	}
+	valuetest.Equal(t, strings.HasPrefix(w.headline(), "no verdict (unknown machine): 3 points only estimated; "), true)
+	valuetest.Equal(t, w.withoutMachine(), "estimates, no verdict")
 }
 
 // The heading is about all points, not about those that are shown.
@@ -339,13 +372,13 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points, c.LeftOut = open, nil
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
-	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: ingest results of at least 7 sessions that ran before these, at another time; or measure both alternately with bench")
+	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: measure both alternately with bench, or ingest 7 earlier sessions")
 	c.Points[0].Gap, c.Points[0].History = (6 * time.Second).Microseconds(), 1
 	said(w.sessions(), "no verdict before 7 earlier sessions at least 6 s apart show how much sessions differ|"+
-		"to decide it: ingest results of at least 6 sessions that ran before these, at least 6 s apart; or measure both alternately with bench")
+		"to decide it: measure both alternately with bench, or ingest 6 earlier sessions at least 6 s apart")
 	files := w
 	files.Files = [2]string{"old.txt", "new.txt"}
-	said(files.sessions(), "differ (a file has no earlier sessions)|to decide it: into a store, ingest these files and results of at least 6 sessions that ran before these,")
+	said(files.sessions(), "differ (a file has no earlier sessions)|to decide it: measure both alternately with bench, or ingest both files and 6 earlier sessions at least 6 s apart")
 	c.Base.NoSession = 7
 	said(w.sessions(), "the session of 7 of 9,010 runs is unknown, so their points get no verdict|different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0

@@ -22,7 +22,7 @@ var meanings = map[string]string{
 	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
 	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now; measure both sides alternately in one session",
 	string(judge.Commits):        "the sessions measured different commits, so their changes differ; session=ID compares the two commits of one session",
-	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
+	string(judge.Machines):       "measured on different machines, or on an unknown one",
 	string(judge.Clocks):         "measured with different clocks",
 	string(judge.Devices):        "measured on different GPUs of the machine; --devices keeps points on one GPU that a baseline in the sweep compares",
 	string(judge.OffClock):       "the clocks of the GPU differ by more than 1 %, and so do times; let it cool, limit its power or fix its clock, and measure both sides again",
@@ -44,6 +44,14 @@ var meanings = map[string]string{
 	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, not the difference of the two medians",
 }
 
+// repeatsMeanings explain what the repeats of a point without a verdict say.
+var repeatsMeanings = map[string]string{
+	compare.RepeatsDiffer: "a significant change of at least the threshold, corrected for all points",
+	compare.RepeatsAlike:  "the interval lies within the threshold",
+	string(judge.Noise):   "the repeats vary too much to tell",
+	string(judge.FewRuns): fmt.Sprintf("fewer than %d repeats on a side give no interval", judge.MinRuns),
+}
+
 // reasons say why there is no verdict.
 var reasons = map[judge.Reason]string{
 	judge.FewRuns: "too few runs", judge.Noise: "too much noise", judge.Quantised: "clock too coarse", judge.Sessions: "different sessions",
@@ -59,12 +67,14 @@ func ReasonText(reason string) string { return cmp.Or(reasons[judge.Reason(reaso
 func (w Comparison) explained(v term.View, places []int) []string {
 	last := len(v.Columns) == 0 || w.Reader.Width == 0 || v.ShowsLast(w.Reader.Page())
 	var words []string
+	repeats := false
 	for _, place := range places {
 		r := &w.C.Rows[place]
 		words = append(words, methodFlag(r))
 		if word, _, _ := strings.Cut(wordOf(r), " "); last {
 			words = append(words, word)
 		}
+		repeats = repeats || r.Repeats != nil
 	}
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -75,10 +85,10 @@ func (w Comparison) explained(v term.View, places []int) []string {
 	var lines []string
 	for _, word := range words {
 		meaning := cmp.Or(meanings[word], WarningMeaning(word))
-		if word == string(judge.Machines) && w.Files != [2]string{} {
-			meaning = "measured on different machines, or on an unknown one; a store knows it: neurolens ingest FILE --machine NAME"
-		}
-		if word == string(judge.FewRuns) {
+		switch said := repeatsMeanings[word]; {
+		case repeats && said != "":
+			meaning = said
+		case word == string(judge.FewRuns):
 			meaning = w.tooFew(places, meaning)
 		}
 		if meaning != "" {
@@ -107,39 +117,6 @@ func (w Comparison) tooFew(places []int, flag string) string {
 		return text + "; without (+n): " + flag
 	}
 	return text
-}
-
-// filesNamed returns the commands that compare files of an unknown machine with its name, and with a start where they have none: in a
-// store, where a tag tells their runs apart.
-func (w Comparison) filesNamed() []string {
-	if w.Files == [2]string{} || !slices.ContainsFunc(w.C.Rows, func(r compare.Row) bool { return r.Reason == judge.Machines }) {
-		return nil
-	}
-	sides, commands := slices.Clone(w.Selection.Selections), []string{}
-	for i, side := range []string{"base", "head"} {
-		if w.Files[i] == "" || i >= len(sides) {
-			continue
-		}
-		sides[i] = "tag.side=" + side
-		command := "neurolens ingest " + term.ShellWord(w.Files[i])
-		if object, is := strings.CutPrefix(w.Files[i], "git:"); is {
-			command = "git show " + term.ShellWord(object) + " | neurolens ingest -"
-		}
-		if command += " --machine NAME"; []int64{w.C.Base.Since, w.C.Head.Since}[i] == 0 {
-			command += " --at TIME"
-		}
-		commands = append(commands, command+" --tag side="+side)
-	}
-	if len(sides) == 2 {
-		commands = append(commands, "neurolens compare "+term.ShellLine(sides...))
-	}
-	for i, command := range commands {
-		commands[i] = "      " + command
-	}
-	if len(commands) > 0 {
-		commands[0] = "next  " + strings.TrimSpace(commands[0])
-	}
-	return commands
 }
 
 // failuresShown is of how many points it is said what went wrong.
@@ -197,13 +174,16 @@ func (w Comparison) counts() []string {
 		}
 	}
 	always := []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged, judge.Inconclusive}
+	if counts[judge.Estimate] == points { // nothing could be decided
+		always = nil
+	}
 	var parts []string
 	for _, v := range append(slices.DeleteFunc(slices.Clone(compare.Verdicts), func(v judge.Verdict) bool { return v == judge.Inconclusive }), judge.Inconclusive) {
 		if counts[v] > 0 || slices.Contains(always, v) {
 			parts = append(parts, term.Thousands(counts[v])+" "+string(v))
 		}
 	}
-	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.inconclusiveText()}
+	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.inconclusiveText() + repeatsCounts(w.C.Points)}
 	if n := len(w.C.Points) - points; n > 0 {
 		line := term.Count(n, "control") + ": " + verdictCounts(controls)
 		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
@@ -226,6 +206,26 @@ func (w Comparison) counts() []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// repeatsCounts counts in parentheses what the repeats of points say; empty if there are none.
+func repeatsCounts(points []compare.Point) string {
+	counts := map[string]int{}
+	for i := range points {
+		if r := points[i].Repeats; r != nil && !points[i].Control {
+			counts[r.Result]++
+		}
+	}
+	var parts []string
+	for _, result := range []string{compare.RepeatsDiffer, compare.RepeatsAlike, string(judge.Noise), string(judge.Quantised), string(judge.FewRuns)} {
+		if n := counts[result]; n > 0 {
+			parts = append(parts, term.Thousands(n)+" "+result)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (repeats: " + strings.Join(parts, ", ") + ")"
 }
 
 // geometricMean returns the text of the geometric mean of a metric; empty for fewer than 2 points.
