@@ -90,9 +90,9 @@ something, and discover has found none of them, nothing is started, and the exit
 status is 2. Files made by a build are checked after the build.
 
 Progress lines and the summary show each point's primary metric, or the metrics
-that --metric names, side by side. All metrics are stored in either case.
-metric.NAME names a metric that only your benchmark knows. Formats for programs
-append the columns metric.NAME (the median) and metric.NAME.unit.
+that --metric names, side by side and each compared. All metrics are stored in
+either case. metric.NAME names a metric that only your benchmark knows. Formats
+for programs append the columns metric.NAME (the median) and metric.NAME.unit.
 
 On a terminal, progress is a view that is redrawn, and failures stay visible.
 Elsewhere it is one line per run. With --format jsonl it is one JSON object per
@@ -470,7 +470,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.against, "against", "", "compare the working tree with commit `REF`, measured alternately")
 	flags.BoolVar(&f.conclusive, "until-conclusive", false, "with --against: repeat each point until it has a verdict")
 
-	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric)")
+	metricFlag(cmd, &f.metrics, "show and compare metrics `NAMES` (default: the primary metric)")
 	flags.StringVar(&f.rerun, "rerun", "", "measure stored runs again: `failed` or all")
 	flags.StringVar(&f.devices, "devices", "", "measure on several GPUs at once: `0,1`, UUIDs or all; each point stays on one")
 	f.campaign.define(cmd)
@@ -794,6 +794,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 		if adds || s.Unfinished || s.Result.Plan.Done > 0 || repeats < s.Sweep.Repeats { // the time of other repeats than those of the sweep
 			elapsed = 0
 		}
+		s.PerRepeat = elapsed / time.Duration(max(repeats, 1))
 		won, err := views.Winners(ctx, db, views.JudgedSession{
 			Runs: s.Filter(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
 			Repeats: repeats, Elapsed: elapsed,

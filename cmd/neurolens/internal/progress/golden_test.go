@@ -85,7 +85,7 @@ func goldenSummary(page term.Page) term.View {
 	return s.View([]query.SessionPoint{point(long+"flash", 1, 103e3), point(long+"flash", 8, 412e3, "drift"), point(long+"eager", 1, 146e3), failed})
 }
 
-// TestPrecision: the summary says how precise the medians are and, if they are not within 2 %, how many runs would do. It does not if a point
+// TestPrecision: the summary says how precise the medians are and, if they are not within 2 %, how many runs would do and how long they take. It does not if a point
 // has fewer than 3 runs, or if the table has metrics that were asked for.
 func TestPrecision(t *testing.T) {
 	agree, differ, wild := []float64{9, 9.001, 9.002}, []float64{9, 9.01, 9.03, 9.02}, []float64{9, 19, 9, 19}
@@ -116,6 +116,10 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("with metrics: %q", got)
 		}
 	}
+	points := []query.SessionPoint{{OKRuns: len(differ), Locations: differ}}
+	needed := stat.RunsNeeded(differ, .02)
+	timed := fmt.Sprintf("%s±2.1 %%; ±2.0 %% needs about %d runs per point (--repeats %[2]d, %d min)", prefix, needed, needed)
+	valuetest.Equal(t, (Summary{PerRepeat: time.Minute}).precision(points), timed)
 }
 
 // TestVerdictsOfLongTable: the verdicts of a table that scrolls off a terminal stand below it, directly above what to type next. In a comment
@@ -133,6 +137,15 @@ func TestVerdictsOfLongTable(t *testing.T) {
 		if n := len(v.Below); above == c.below || c.below != (v.Below[n-2] == verdict) {
 			t.Errorf("%+v: above %q, below %q", c, v.Above, v.Below)
 		}
+	}
+}
+
+// TestNextOfMetrics: what is to be typed next shows the metrics that were asked for.
+func TestNextOfMetrics(t *testing.T) {
+	s := Summary{Sweep: &sweep.Sweep{}, Result: runner.Result{Session: "01M0000000000000000000000A"}, Metrics: []string{"latency", "cpu_user"}}
+	for _, side := range []string{"", "base"} {
+		next := s.nextCommands([]query.SessionPoint{{Side: side, ValuedRuns: 1}})
+		valuetest.Contains(t, next[0], " --metric latency,cpu_user", side)
 	}
 }
 

@@ -28,6 +28,7 @@ type Summary struct {
 	Dir         string // of the store
 	Sweep       *sweep.Sweep
 	Elapsed     time.Duration
+	PerRepeat   time.Duration // which one repeat of all points takes; 0: unknown
 	Result      runner.Result
 	Metrics     []string // that were asked for, each a column; none: the primary one of each point
 	Against     bool     // two commits were compared
@@ -148,7 +149,7 @@ func (s Summary) precision(points []query.SessionPoint) string {
 	if most == 0 || len(s.Metrics) > 0 || s.Result.Look != nil {
 		return ""
 	}
-	return views.PrecisionText("runs", worst, len(points) > 1, needed)
+	return views.PrecisionText("runs", worst, len(points) > 1, needed, s.PerRepeat)
 }
 
 // lines returns how many lines of the terminal some texts take.
@@ -233,14 +234,18 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		}
 	}
 	measured := slices.ContainsFunc(points, func(p query.SessionPoint) bool { return p.ValuedRuns > 0 })
+	shown := s.Filter()
+	if len(s.Metrics) > 0 {
+		shown += " --metric " + term.ShellWord(strings.Join(s.Metrics, ","))
+	}
 	switch contrast, _ := s.Contrast(points); {
 	case goesOn, failed && !measured:
 	case len(points) > 0 && points[0].Side != "", s.Sweep.Baseline != "" && len(points) > 1:
-		own("compare " + s.Filter())
+		own("compare " + shown)
 	case contrast.Axis != "":
-		own("compare " + s.Filter() + " --matrix " + term.ShellWord(contrast.String()))
+		own("compare " + shown + " --matrix " + term.ShellWord(contrast.String()))
 	case !failed:
-		own("ls " + s.Filter())
+		own("ls " + shown)
 	}
 	for i := range commands {
 		label := "next  "

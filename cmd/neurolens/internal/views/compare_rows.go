@@ -437,21 +437,32 @@ type Standing struct {
 }
 
 // standing makes the columns of the change, its interval and the verdict. The row of a reference says so instead. If metrics were asked
-// for, the header names them.
+// for, each has these columns, and the header of the change names it.
 func standing(c *compare.Comparison, metrics []string) Standing {
-	change := strings.ToUpper(strings.Join(append([]string{"CHANGE"}, metrics...), " "))
-	s := Standing{
-		Columns: []term.Column{{Header: change, Right: true}, {Header: Comparison{C: c}.confidence(), Right: true}, {Header: "VERDICT"}},
-		Heads:   map[string][]term.Cell{}, Bases: map[string][]term.Cell{},
+	s := Standing{Heads: map[string][]term.Cell{}, Bases: map[string][]term.Cell{}}
+	change := []string{"CHANGE"}
+	if len(metrics) > 0 {
+		change = nil
+		for _, metric := range metrics {
+			change = append(change, "CHANGE "+strings.ToUpper(metric))
+		}
+	}
+	for _, header := range change {
+		s.Columns = append(s.Columns, term.Column{Header: header, Right: true}, term.Column{Header: Comparison{C: c}.confidence(), Right: true}, term.Column{Header: "VERDICT"})
 	}
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		if r.BaseID != "" {
-			s.Bases[r.BaseID] = []term.Cell{{Text: "reference"}, {Text: ""}, {Text: ""}}
+			s.Bases[r.BaseID] = append([]term.Cell{{Text: "reference"}}, make([]term.Cell, len(s.Columns)-1)...)
 		}
-		if r.HeadID != "" {
-			s.Heads[r.HeadID] = []term.Cell{{Text: pointChange(r)}, {Text: intervalText(r)}, verdictCell(r.Verdict)}
+		if r.HeadID == "" {
+			continue
 		}
+		if s.Heads[r.HeadID] == nil {
+			s.Heads[r.HeadID] = slices.Repeat([]term.Cell{{Text: term.Unknown}}, len(s.Columns))
+		}
+		first := 3 * max(slices.Index(metrics, r.Metric), 0)
+		copy(s.Heads[r.HeadID][first:], []term.Cell{{Text: pointChange(r)}, {Text: intervalText(r)}, verdictCell(r.Verdict)})
 	}
 	return s
 }

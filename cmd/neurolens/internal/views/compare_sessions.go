@@ -223,8 +223,11 @@ func (n contest) byProcessor(c *compare.Comparison) (lines []string) {
 		value, open := latency[r.BaseID+r.HeadID]
 		decided := r.Verdict == judge.Improved || r.Verdict == judge.Regressed
 		if open && decided && r.Head.Value != nil && *r.Head.Value >= minComputingShare*value && len(lines) < maxSentences {
-			lines = append(lines, "by "+r.Metric+": "+n.line(r, names[i]))
+			lines = append(lines, byMetric(r, n.line(r, names[i])))
 		}
 	}
 	return lines
 }
+
+// byMetric names the metric of a row before its sentence.
+func byMetric(r *compare.Row, line string) string { return "by " + r.Metric + ": " + line }

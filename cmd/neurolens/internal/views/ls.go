@@ -85,7 +85,7 @@ func precisionOf(runs []query.ListedRun) []string {
 	if !ok {
 		return nil
 	}
-	return []string{PrecisionText("these runs", reached, false, needed)}
+	return []string{PrecisionText("these runs", reached, false, needed, 0)}
 }
 
 // axes returns the values that some runs and all before share, the axes in which any differ, with the values of these runs alone, and the

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
@@ -168,8 +169,8 @@ func QuantityOf(v any, unit, metric, given string) string {
 const UsualPrecision = .02
 
 // PrecisionText says how precise medians are, the worst of several, and how many runs would bring them within UsualPrecision: 0 if they are,
-// more than stat.MaxRunsNeeded if it is too many. of says what the medians are of.
-func PrecisionText(of string, worst float64, several bool, needed int) string {
+// more than stat.MaxRunsNeeded if it is too many. of says what the medians are of, and each how long a run of all points takes; 0: unknown.
+func PrecisionText(of string, worst float64, several bool, needed int, each time.Duration) string {
 	text := fmt.Sprintf("precision (95 %% interval of the median over %s): ±%s", of, Share(worst))
 	if several {
 		text += " at worst"
@@ -178,7 +179,11 @@ func PrecisionText(of string, worst float64, several bool, needed int) string {
 	case needed > stat.MaxRunsNeeded:
 		text += fmt.Sprintf("; ±%s needs more than %s runs: measure on a quieter machine, or more work per run", Share(UsualPrecision), term.Thousands(stat.MaxRunsNeeded))
 	case needed > 0:
-		text += fmt.Sprintf("; ±%s needs about %s per point (--repeats %d)", Share(UsualPrecision), term.Count(needed, "run"), needed)
+		flag := fmt.Sprintf("--repeats %d", needed)
+		if each > 0 {
+			flag += ", " + apartText(time.Duration(needed)*each)
+		}
+		text += fmt.Sprintf("; ±%s needs about %s per point (%s)", Share(UsualPrecision), term.Count(needed, "run"), flag)
 	}
 	return text
 }

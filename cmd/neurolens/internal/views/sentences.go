@@ -33,7 +33,7 @@ type JudgedSession struct {
 	Runs     string           // the filter for its runs
 	Against  bool             // it has two sides, which are compared
 	Baseline string           // the axis and the value of it that others are compared with, with = between them; empty: there is none
-	Metrics  []string         // those that the table shows, of which the first is compared; none: the primary one
+	Metrics  []string         // those that the table shows, which are compared; none: the primary one
 	Usual    judge.Thresholds // as in compare.Request
 	Repeats  int              // the repeats that the sweep asks for
 	Elapsed  time.Duration    // the time that all repeats took; 0: unknown
@@ -48,10 +48,8 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 	if !named && !s.Against {
 		return ContestResult{}, nil
 	}
-	metrics := s.Metrics[:min(len(s.Metrics), 1)]
-	req := compare.Request{Base: s.Runs, Metrics: metrics, SecondLook: CPUUser, Usual: s.Usual}
+	req := compare.Request{Base: s.Runs, Metrics: s.Metrics, SecondLook: CPUUser, Usual: s.Usual, Worst: compare.Verdicts}
 	names := ofSides()
-	req.Worst = compare.Verdicts
 	if !s.Against {
 		req.Axis, req.Reference, req.Paired = axis, filter.QuoteFor(axis, value), true
 		names = alongAxis(axis, value)
@@ -65,10 +63,14 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 		return ContestResult{}, err
 	}
 	s.processor, s.hasProcessor = names.byProcessor(&c), c.HasSecondLook()
-	won := names.sentences(c.Rows, s).by(metrics)
+	names.several = len(s.Metrics) > 1
+	won := names.sentences(c.Rows, s)
+	if len(s.Metrics) == 1 && len(won.Lines) > 0 {
+		won.Lines = append([]string{"by " + s.Metrics[0] + ":"}, won.Lines...)
+	}
 	left := Comparison{C: &c}.leftOut()
 	won.Lines, won.Notes = append(won.Lines, left...), append(won.Notes, left...)
-	won.Rows = standing(&c, metrics)
+	won.Rows = standing(&c, s.Metrics)
 	return won, nil
 }
 
@@ -77,6 +79,7 @@ type contest struct {
 	axis      string // whose values are compared; empty: the sides of a session are
 	head      func(*compare.Row) string
 	reference string
+	several   bool // metrics are compared, so that sentences name theirs
 }
 
 // ofSides compares the sides of a session.
@@ -86,7 +89,7 @@ func ofSides() contest {
 
 // alongAxis compares the values of an axis with one of them.
 func alongAxis(axis, value string) contest {
-	return contest{axis, func(r *compare.Row) string { return valueName(axis, headValue(r, axis)) }, valueName(axis, value)}
+	return contest{axis: axis, head: func(r *compare.Row) string { return valueName(axis, headValue(r, axis)) }, reference: valueName(axis, value)}
 }
 
 // contestOf compares the sides of a comparison, or the values of its axis.
@@ -95,14 +98,6 @@ func contestOf(c *compare.Comparison) contest {
 		return ofSides()
 	}
 	return alongAxis(c.Contrast.Axis, c.Contrast.Value)
-}
-
-// by names the metric that decided, where it was asked for.
-func (w ContestResult) by(metrics []string) ContestResult {
-	if len(metrics) > 0 && len(w.Lines) > 0 {
-		w.Lines = append([]string{"by " + metrics[0] + ":"}, w.Lines...)
-	}
-	return w
 }
 
 // notCompared says why nothing stands beside the reference.
@@ -194,22 +189,25 @@ func (c contest) line(r *compare.Row, name string) string {
 	if name != "" {
 		text = name + ": " + text
 	}
+	if c.several {
+		text = byMetric(r, text)
+	}
 	return term.OneLine(text)
 }
 
 // otherSessions says how many rows are inconclusive because too few runs of the two sides ran together in a session. So are those of a
 // value that was added to a finished sweep: the other values are not measured again.
 func otherSessions(rows []compare.Row, reference string) string {
-	n := 0
+	open := map[string]bool{} // points, of which each metric has a row
 	for i := range rows {
 		if rows[i].Verdict == judge.Inconclusive && rows[i].Reason == judge.Sessions {
-			n++
+			open[rows[i].HeadID] = true
 		}
 	}
-	if n == 0 {
+	if len(open) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("inconclusive: too few runs of %s and of %s ran together in a session; bench with --rerun all measures both in one", term.Count(n, "point"), reference)
+	return fmt.Sprintf("inconclusive: too few runs of %s and of %s ran together in a session; bench with --rerun all measures both in one", term.Count(len(open), "point"), reference)
 }
 
 // repeatsFor says how many repeats would decide the rows that are inconclusive, of several at least half of them: a single noisy
@@ -250,10 +248,13 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 	slices.Sort(needed)
 	half, most := needed[(len(needed)-1)/2], needed[len(needed)-1]
 	decided, _ := slices.BinarySearch(needed, half+1) // by so many: half of them or more
-	which, rest := "it", ""
+	noun, which, rest := "point", "it", ""
+	if len(s.Metrics) > 1 { // each row is a metric of a point
+		noun = "result"
+	}
 	if others := open - len(needed); others > 0 {
-		which = term.Count(len(needed), "point")
-		rest = "; more will probably not decide " + term.Count(others, "other point")
+		which = term.Count(len(needed), noun)
+		rest = "; more will probably not decide " + term.Count(others, "other "+noun)
 	}
 	switch {
 	case s.takes(half) > worthwhile:
@@ -262,7 +263,7 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 		most = max(most, EnoughRepeats)
 		return fmt.Sprintf("inconclusive: too few runs; measure at least %d repeats%s", most, s.taking(most)), most
 	case half < most:
-		return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %d of %s, %d%s all of them%s", half, s.taking(half), decided, term.Count(len(needed), "point"), most, s.taking(most), rest), half
+		return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %d of %s, %d%s all of them%s", half, s.taking(half), decided, term.Count(len(needed), noun), most, s.taking(most), rest), half
 	}
 	return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %s%s", most, s.taking(most), which, rest), most
 }

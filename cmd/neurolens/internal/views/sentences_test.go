@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
@@ -175,15 +176,25 @@ func TestConfidenceIsNeverAll(t *testing.T) {
 	}
 }
 
-func TestWonByAMetric(t *testing.T) {
+// TestSeveralMetrics: each sentence names its metric, the decided ones come first, and a table has columns for each.
+func TestSeveralMetrics(t *testing.T) {
 	t.Parallel()
-	won := ContestResult{Lines: []string{"b is slower than a: latency +100 %"}}
-	if got := won.by([]string{"cpu_user"}).Lines[0]; got != "by cpu_user:" {
-		t.Errorf("the first line is %q", got)
-	}
-	if got := won.by(nil).Lines; len(got) != 1 {
-		t.Errorf("no metric was asked for: %q", got)
-	}
+	latency, cpu := compared(judge.Inconclusive, .05, -.02, .12), compared(judge.Improved, -.3, -.4, -.2)
+	latency.Reason, latency.MoreRuns, cpu.Metric = judge.Noise, 7, CPUUser
+	names, s := alongAxis("variant", "a"), JudgedSession{Metrics: []string{"latency", CPUUser}}
+	names.several = true
+	rows := []compare.Row{latency, cpu}
+	valuetest.DeepEqual(t, names.sentences(rows, s).Lines, []string{
+		"by cpu_user: b is faster than a: cpu_user −30.0 % (−40.0 % to −20.0 %)",
+		"by latency: b against a: inconclusive, +5.0 % (−2.0 % to +12.0 %)",
+		"inconclusive: 12 repeats would probably decide it",
+	})
+	rows[0].HeadID, rows[1].HeadID = "b", "b"
+	table := standing(&compare.Comparison{Rows: rows}, s.Metrics)
+	valuetest.DeepEqual(t, term.Texts(table.Columns, func(c term.Column) string { return c.Header }),
+		[]string{"CHANGE LATENCY", "95 %", "VERDICT", "CHANGE CPU_USER", "95 %", "VERDICT"})
+	valuetest.DeepEqual(t, term.Texts(table.Heads["b"], func(c term.Cell) string { return c.Text }),
+		[]string{"+5.0 %", "−2.0 +12.0", "inconclusive", "−30.0 %", "−40.0 −20.0", "improved"})
 }
 
 // TestSentencesOfSides: after bench --against, the head of each point is compared with its base.
