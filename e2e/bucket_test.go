@@ -179,6 +179,16 @@ func TestBucket(t *testing.T) {
 	valuetest.DeepEqual(t, sessions(t, b), map[string]int{first: 5, third: 2})
 
 	part := t.TempDir()
+	for says, args := range map[string][]string{
+		"opening s3://bench/tean: nothing was pushed there yet": {"s3://bench/tean"},
+		"variant=":                {team, "--filter", "variant="},
+		"want s3://BUCKET/PREFIX": {"bench/team"},
+	} {
+		p := s.program(t, part, append([]string{"store", "pull"}, args...)...)
+		valuetest.Equal(t, p.Run() != nil, true, says)
+		valuetest.Contains(t, p.Messages.String(), says)
+		valuetest.Equal(t, len(valuetest.Must(os.ReadDir(part))), 0, "a pull that fails makes no store", says)
+	}
 	got = s.run(t, part, "store", "pull", team, "--filter", "session="+third)
 	valuetest.Equal(t, fmt.Sprint(got["added"]), "2")
 	valuetest.DeepEqual(t, sessions(t, part), map[string]int{third: 2})

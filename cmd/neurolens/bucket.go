@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/bucket"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 )
 
 // bucketHelp is the end of the help of the commands about buckets.
@@ -38,7 +39,7 @@ Pull first: it stands for all pushes that this store has. The column compacted
 of the answer is the URL of the newest one.
 ` + bucketHelp,
 		Example: "  neurolens store push s3://bench/team",
-	}, ingest.Open, func(t *transfer) error {
+	}, nil, func(t *transfer) error {
 		if err := t.push(compacted); err != nil || !garbage {
 			return err
 		}
@@ -69,7 +70,12 @@ operators and files, and the tags and removals of all runs.
 ` + bucketHelp,
 		Example: `  neurolens store pull s3://bench/team
   neurolens --store mine store pull s3://bench/team --filter 'machine=lab3'`,
-	}, makingStore, func(t *transfer) error { return t.pull(expression) })
+	}, func(ctx context.Context, b *bucket.Bucket) error {
+		if err := filter.Check(expression); err != nil {
+			return err
+		}
+		return b.Reach(ctx)
+	}, func(t *transfer) error { return t.pull(expression) })
 	cmd.Flags().StringVar(&expression, "filter", "", "copy only runs that match `EXPR`, a filter as for ls")
 	return cmd
 }
@@ -80,7 +86,12 @@ func newStoreSyncCommand(a *app) *cobra.Command {
 		Short:   "Pull from a bucket, then push to it",
 		Long:    "Do store pull, then store push. If there is no store, it is created. If nothing\nwas pushed to URL yet, only push.\n" + bucketHelp,
 		Example: "  neurolens store sync s3://bench/team",
-	}, makingStore, func(t *transfer) error {
+	}, func(ctx context.Context, b *bucket.Bucket) error {
+		if err := b.Reach(ctx); !errors.Is(err, bucket.ErrEmpty) {
+			return err
+		}
+		return nil
+	}, func(t *transfer) error {
 		if err := t.pull(""); err != nil && !errors.Is(err, bucket.ErrEmpty) {
 			return err
 		}
@@ -101,16 +112,21 @@ type transfer struct {
 	place   *string        // URL of the newest compacted store; nil if none was asked for
 }
 
-// makingStore opens the store of a command that fills one.
-func makingStore(dir, _ string) (*ingest.Store, error) { return openForWriting(dir) }
-
-// bucketCommand completes a command that copies between a store, which open opens, and the bucket of its argument.
-func (a *app) bucketCommand(cmd *cobra.Command, open func(dir, writer string) (*ingest.Store, error), do func(t *transfer) error) *cobra.Command {
+// bucketCommand completes a command that copies between a store and the bucket of its argument. If fills is nil, there must be a store.
+// Otherwise one is made, unless fills returns an error.
+func (a *app) bucketCommand(cmd *cobra.Command, fills func(context.Context, *bucket.Bucket) error, do func(t *transfer) error) *cobra.Command {
 	cmd.Args = arguments(1, 1, "the URL of a bucket")
 	cmd.RunE = a.printing(func(cmd *cobra.Command, args []string, format string) error {
 		b, err := a.openBucket(args[0])
 		if err != nil {
 			return err
+		}
+		open := ingest.Open
+		if fills != nil {
+			if err := fills(cmd.Context(), b); err != nil {
+				return storeError{err}
+			}
+			open = func(dir, _ string) (*ingest.Store, error) { return openForWriting(dir) }
 		}
 		return withOpened(a, open, func(dir string, s *ingest.Store) error {
 			t := &transfer{app: a, Context: cmd.Context(), dir: dir, store: s, bucket: b, address: args[0]}
@@ -125,7 +141,9 @@ func (a *app) bucketCommand(cmd *cobra.Command, open func(dir, writer string) (*
 
 // openBucket prepares requests to a bucket.
 func (a *app) openBucket(address string) (*bucket.Bucket, error) {
-	b, err := bucket.Open(address, bucket.Options{Getenv: a.getenv, Program: version})
+	b, err := bucket.Open(address, bucket.Options{Getenv: a.getenv, Program: version, Quiet: func(server string) {
+		fmt.Fprintf(a.stderr, "%s does not answer; waiting for at most two minutes\n", server)
+	}})
 	if errors.Is(err, bucket.ErrLocation) {
 		return nil, usageError{err}
 	}

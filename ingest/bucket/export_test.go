@@ -36,6 +36,9 @@ func MadeUp(t testing.TB, number, n int) ([]byte, schema.SealedFile) {
 	return line, sealed
 }
 
+// Hurry sets the time after which a silent connection is cut.
+func (b *Bucket) Hurry(idle time.Duration) { b.idle = idle }
+
 // CommitLate puts the manifest of a push that began some time ago.
 func CommitLate(ctx context.Context, b *Bucket, ago time.Duration) error {
 	m := example(false)

@@ -181,6 +181,7 @@ func TestGap(t *testing.T) {
 		damage(server, "team/pushes/000000000002.json")
 		for _, options := range []*bucket.Options{o, uncached(t, o)} {
 			err := valuetest.Error(push(t, options, from))
+			valuetest.Equal(t, strings.Count(err.Error(), "pushes/000000000002.json"), 1, what)
 			for _, says := range []string{"pushes/000000000002.json", what, "; put this object back from a copy, or pull "} {
 				valuetest.Fails(t, err, says)
 			}

@@ -33,22 +33,23 @@ func (l location) String() string { return strings.TrimSuffix(scheme+l.bucket+"/
 func parseLocation(text string) (location, error) {
 	_, host, _ := strings.Cut(text, "://")
 	host, _, _ = strings.Cut(host, "/")
-	rest, ok := strings.CutPrefix(text, scheme)
-	bucket, prefix, _ := strings.Cut(rest, "/")
-	switch {
-	case strings.Contains(host, "@"):
+	if strings.Contains(host, "@") {
 		return location{}, errors.New("a URL with a user or a password is refused: every user of the machine can read it in the list of processes; " +
 			"set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-	case !ok:
+	}
+	text, _, asked := strings.Cut(text, "?") // what follows may be a signature
+	rest, ok := strings.CutPrefix(text, scheme)
+	if !ok {
 		return location{}, fmt.Errorf("%.100q: want s3://BUCKET/PREFIX", withoutUser(text))
 	}
+	bucket, prefix, _ := strings.Cut(rest, "/")
 	if err := s3utils.CheckValidBucketName(bucket); err != nil {
 		return location{}, fmt.Errorf("%.100q: %q cannot be the name of a bucket", text, bucket)
 	}
-	if prefix = strings.TrimSuffix(prefix, "/"); prefix == "" {
+	if prefix = strings.TrimSuffix(prefix, "/"); prefix == "" && !asked {
 		return location{bucket: bucket}, nil
 	}
-	wrong := len(prefix) > maxPrefix || !utf8.ValidString(prefix) || strings.ContainsFunc(prefix, unicode.IsControl) || strings.ContainsAny(prefix, `?#\`)
+	wrong := asked || len(prefix) > maxPrefix || !utf8.ValidString(prefix) || strings.ContainsFunc(prefix, unicode.IsControl) || strings.ContainsAny(prefix, `?#\`)
 	for part := range strings.SplitSeq(prefix, "/") {
 		wrong = wrong || part == "" || part == "." || part == ".."
 	}
@@ -69,9 +70,12 @@ func withoutUser(text string) string {
 // amazon is the endpoint of Amazon S3.
 const amazon = "https://s3.amazonaws.com"
 
-// parseEndpoint returns the server that the variables name.
-func parseEndpoint(getenv func(string) string) (*url.URL, error) {
+// parseEndpoint returns the server that the variables or the profile name.
+func parseEndpoint(getenv func(string) string, p *profile) (*url.URL, error) {
 	name, text := "", amazon
+	if value := p.keys["endpoint_url"]; value != "" {
+		name, text = "endpoint_url of "+p.source(), value
+	}
 	for _, v := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} { // the last one wins
 		if value := getenv(v); value != "" {
 			name, text = v, value

@@ -55,6 +55,7 @@ func (e entry) replaces() int64 {
 type Options struct {
 	Getenv  func(string) string // reads the variables that name the server and the region
 	Program string              // version of the program
+	Quiet   func(server string) // called once, if a request waits for half a minute in which nothing arrives or leaves
 	Cache   string              // directory for manifests that were read; empty: the directory of the user for caches
 }
 
@@ -64,7 +65,7 @@ func Open(address string, o Options) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
 	}
-	r, err := newRemote(at, o.Getenv)
+	r, err := newRemote(at, o.Getenv, o.Quiet)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
 	}
@@ -80,8 +81,20 @@ func (b *Bucket) Requests() int { return int(b.requests.Load()) }
 // ErrEmpty means that nothing was pushed yet.
 var ErrEmpty = errors.New("nothing was pushed there yet")
 
-// open reads the marker. The error is ErrEmpty if nothing was pushed.
+// Reach reads the marker. The error is ErrEmpty if nothing was pushed.
+func (b *Bucket) Reach(ctx context.Context) error {
+	if err := b.open(ctx); err != nil {
+		return fmt.Errorf("opening %s: %w", b.location, err)
+	}
+	return nil
+}
+
+// open reads the marker, once.
 func (b *Bucket) open(ctx context.Context) error {
+	b.pushes, b.base, b.last = map[int64]entry{}, 0, 0
+	if b.id != "" {
+		return nil
+	}
 	line, _, err := b.get(ctx, markerKey, maxMarker)
 	if errors.Is(err, errMissing) {
 		switch pushes, err := b.anyPush(ctx); {
@@ -105,7 +118,6 @@ func (b *Bucket) open(ctx context.Context) error {
 	}
 	b.id = m.ID
 	b.cache = b.cacheDir()
-	b.pushes, b.base, b.last = map[int64]entry{}, 0, 0
 	return nil
 }
 
@@ -161,10 +173,10 @@ func (b *Bucket) cached(n int64) []byte {
 func (b *Bucket) keep(n int64, line []byte) error {
 	m, err := decodeManifest(line)
 	if err != nil {
-		return fmt.Errorf("%s: %w", b.url(numberKey(n)), err)
+		return err
 	}
 	if m.Replaces >= n && m.Replaces > 0 {
-		return fmt.Errorf("%s: %w: it replaces later pushes", b.url(numberKey(n)), ErrDamaged)
+		return fmt.Errorf("%w: it replaces later pushes", ErrDamaged)
 	}
 	e := b.pushes[n]
 	e.summary = m
@@ -205,7 +217,7 @@ func (b *Bucket) refresh(ctx context.Context) error {
 	case errors.Is(err, ErrDamaged):
 		return nil // the pushes themselves are read
 	case err != nil:
-		return err
+		return b.inManifest(newest, err)
 	}
 	replaces, known := b.pushes[newest].summary.Replaces, int64(0)
 	for n, e := range b.pushes {
@@ -236,7 +248,18 @@ func (b *Bucket) listAfter(ctx context.Context, n int64) error {
 	})
 }
 
-// readManifest reads a manifest, unless it is known.
+// inManifest names the manifest that an error is about.
+func (b *Bucket) inManifest(n int64, err error) error {
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return fmt.Errorf("%s: %w; %s", b.url(numberKey(n)), err, wayOut)
+	case errors.Is(err, ErrFormat):
+		return fmt.Errorf("%s: %w", b.url(numberKey(n)), err)
+	}
+	return err
+}
+
+// readManifest reads a manifest, unless it is known. An error about its content does not name it.
 func (b *Bucket) readManifest(ctx context.Context, n int64) error {
 	b.mu.Lock()
 	known := b.pushes[n].summary != nil
@@ -246,13 +269,16 @@ func (b *Bucket) readManifest(ctx context.Context, n int64) error {
 	}
 	line, etag, err := b.get(ctx, numberKey(n), maxManifest)
 	if errors.Is(err, errMissing) {
-		err = fmt.Errorf("%w: %s is missing, and later pushes are there", ErrDamaged, b.url(numberKey(n)))
+		err = fmt.Errorf("%w: it is missing, and later pushes are there", ErrDamaged)
 	}
 	if err != nil {
 		return err
 	}
 	return b.learn(n, line, etag)
 }
+
+// partSuffix ends the names of files of the cache that are being written.
+const partSuffix = ".part"
 
 // learn adds a manifest that was read or written, also to the cache.
 func (b *Bucket) learn(n int64, line []byte, etag string) error {
@@ -267,7 +293,7 @@ func (b *Bucket) learn(n int64, line []byte, etag string) error {
 	if b.cache == "" || etag == "" || b.cached(n) != nil {
 		return nil
 	}
-	temp, err := os.CreateTemp(b.cache, "*.part")
+	temp, err := os.CreateTemp(b.cache, "*"+partSuffix)
 	if err != nil {
 		return nil // a cache that cannot be written costs requests
 	}
@@ -292,10 +318,7 @@ func (b *Bucket) readAll(ctx context.Context, numbers []int64, refused func(n in
 			refused(numbers[i], err)
 			return nil
 		}
-		if errors.Is(err, ErrDamaged) {
-			err = fmt.Errorf("%w; %s", err, wayOut)
-		}
-		return err
+		return b.inManifest(numbers[i], err)
 	})
 }
 
@@ -343,7 +366,7 @@ func (b *Bucket) runIDs(ctx context.Context, n int64) (idList, error) {
 		err = fmt.Errorf("%w: another push took its place", ErrDamaged)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.url(numberKey(n)), err)
+		return nil, b.inManifest(n, err)
 	}
 	return m.RunIDs, nil
 }

@@ -49,9 +49,9 @@ type Object struct {
 }
 
 // check compares what arrived with what the manifest says.
-func (o Object) check(url string, size int64, sum string) error {
+func (o Object) check(size int64, sum string) error {
 	if size != o.Bytes || sum != o.SHA256 {
-		return fmt.Errorf("%w: %s does not match the size and SHA-256 of its manifest", ErrDamaged, url)
+		return fmt.Errorf("%w: %s does not match the size and SHA-256 of its manifest", ErrDamaged, o.Key)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/bucket"
 	"github.com/neurolens/neurolens/ingest/check"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -221,13 +222,16 @@ func TestCompacted(t *testing.T) {
 // TestErrors: one line says what is wrong, and has no secret.
 func TestErrors(t *testing.T) {
 	for address, says := range map[string]string{
-		"bench/team":                       "want s3://BUCKET/PREFIX",
-		"https://AKID:" + secret + "@host": "a URL with a user or a password is refused",
-		"s3://AKID:" + secret + "@bench/x": "a URL with a user or a password is refused",
-		"s3://x/team":                      `"x" cannot be the name of a bucket`,
-		"s3://bench/../team":               "the prefix must be names",
-		"s3://bench/a//b":                  "the prefix must be names",
-		"s3://bench/a?versionId=1":         "the prefix must be names",
+		"bench/team":                                "want s3://BUCKET/PREFIX",
+		"https://AKID:" + secret + "@host":          "a URL with a user or a password is refused",
+		"s3://AKID:" + secret + "@bench/x":          "a URL with a user or a password is refused",
+		"s3://x/team":                               `"x" cannot be the name of a bucket`,
+		"s3://bench/../team":                        "the prefix must be names",
+		"s3://bench/a//b":                           "the prefix must be names",
+		"s3://bench/a?versionId=1":                  "the prefix must be names",
+		"s3://bench/a?X-Amz-Signature=" + secret:    "the prefix must be names",
+		"s3://bench?X-Amz-Signature=" + secret:      "the prefix must be names",
+		"https://bench/a?X-Amz-Signature=" + secret: `"https://bench/a": want s3://BUCKET/PREFIX`,
 	} {
 		_, err := bucket.Open(address, *options(t, "http://localhost:1"))
 		valuetest.ErrorIs(t, err, bucket.ErrLocation, address)
@@ -280,7 +284,7 @@ func TestErrors(t *testing.T) {
 		"hello":                  "NeuroLens did not write it",
 		`{"bucket_format":2}`:    "unknown bucket format: it has bucket format 2, and this version reads format 1",
 		`{"bucket_format":1}`:    "the bucket is damaged",
-		strings.Repeat("x", 1e5): "has more than 65536 bytes",
+		strings.Repeat("x", 1e5): "it has more than 65536 bytes",
 	} {
 		server.objects["team/neurolens-bucket.json"] = object{content: []byte(text)}
 		try("s3://bench/team", says)
@@ -385,4 +389,119 @@ func TestRepeated(t *testing.T) {
 	into := newStore(t)
 	valuetest.Equal(t, valuetest.Must(pull(t, o, into)).Added, 3)
 	same(t, two, into)
+}
+
+// TestSilence: a server that accepts requests and never answers is said to be silent, once, and given up after a second request.
+func TestSilence(t *testing.T) {
+	server, o := newServer(t)
+	dir := newStore(t, few(1)...)
+	for _, silentFrom := range []int{0, 4} { // at a fresh connection, and at one that was used
+		said := 0
+		o.Quiet = func(string) { said++ }
+		clear(server.objects)
+		server.set(func(n int, r *requested) fault {
+			if n < silentFrom {
+				return none
+			}
+			<-r.Context().Done()
+			return answered
+		})
+		with(t, dir, func(s *ingest.Store) {
+			b := opened(t, o)
+			b.Hurry(200 * time.Millisecond)
+			_, err := b.Push(t.Context(), dir, s)
+			valuetest.Fails(t, err, ": no answer from http://127.0.0.1:")
+			valuetest.Equal(t, server.sent(), silentFrom+2)
+		})
+		valuetest.Equal(t, said, 1)
+	}
+}
+
+// TestCredentials: an error says which credentials are missing or wrong, and has no secret. Nothing is sent without them.
+func TestCredentials(t *testing.T) {
+	for what, c := range map[string]struct {
+		config, credentials, profile, id, says string
+		sends                                  bool
+	}{
+		"half of the variables":   {id: "AKID", says: "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set"},
+		"a profile that is not":   {profile: "nosuch", credentials: "[lab]\n", says: `there is no profile "nosuch" (AWS_PROFILE) in ~/.aws/credentials and ~/.aws/config`},
+		"no secret":               {profile: "lab", credentials: "[lab]\naws_access_key_id = AKID\n", says: `profile "lab" (AWS_PROFILE): profile has partial static credentials`},
+		"nothing":                 {profile: "lab", config: "[profile lab]\nregion = eu-west-1\n", says: `profile "lab" (AWS_PROFILE) has neither keys, nor a credential_process, nor SSO`},
+		"a role":                  {profile: "lab", config: "[profile lab]\nrole_arn = arn:aws:iam::1:role/x\n", says: `profile "lab" (AWS_PROFILE) has a role_arn, which is not read`},
+		"a process that fails":    {profile: "lab", config: "[profile lab]\ncredential_process = sh -c false\n", says: `profile "lab" (AWS_PROFILE): exit status 1`},
+		"the default one's fails": {config: "[default]\ncredential_process = /no/such program\n", says: `profile "default": fork/exec /no/such: no such file or directory`},
+		"not a file of profiles":  {credentials: secret + "\n", says: "credentials cannot be read, or is not a file of profiles"},
+		"keys":                    {profile: "lab", credentials: "[lab]\naws_access_key_id = AKID\naws_secret_access_key = " + secret + "\n", sends: true},
+		"a process":               {profile: "lab", config: "[profile lab]\ncredential_process = sh HOME/give\n", sends: true},
+	} {
+		server, o := newServer(t)
+		home := os.Getenv("HOME")
+		give := `echo '{"Version":1,"AccessKeyId":"AKID","SecretAccessKey":"` + secret + `"}'`
+		valuetest.Files(t, home, map[string]string{".aws/config": strings.ReplaceAll(c.config, "HOME", home), ".aws/credentials": c.credentials, "give": give})
+		t.Setenv("AWS_PROFILE", c.profile)
+		t.Setenv("AWS_ACCESS_KEY_ID", c.id)
+		t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+		b, err := bucket.Open("s3://bench/team", *o)
+		if err == nil {
+			err = b.Reach(t.Context())
+		}
+		if c.sends {
+			valuetest.ErrorIs(t, err, bucket.ErrEmpty, what)
+			continue
+		}
+		valuetest.Fails(t, err, c.says, what)
+		valuetest.Equal(t, server.sent(), 0, what)
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: the error has the secret", what)
+		}
+	}
+}
+
+// TestProfile: a profile also names the server and the region; variables go before it.
+func TestProfile(t *testing.T) {
+	server, o := newServer(t)
+	endpoint := o.Getenv("AWS_ENDPOINT_URL")
+	var region string
+	server.set(func(_ int, r *requested) fault {
+		region = strings.Split(r.Header.Get("Authorization"), "/")[2]
+		return none
+	})
+	o.Getenv = os.Getenv
+	for _, c := range []struct{ name, config, endpoint, region, want string }{
+		{"default", "[default]\nregion = eu-west-1\nendpoint_url = " + endpoint + "\n", "", "", "eu-west-1"},
+		{"lab", "[default]\nregion = eu-west-2\n[profile lab]\nendpoint_url = " + endpoint + "\n", "", "", "us-east-1"},
+		{"lab", "[profile lab]\nregion = eu-west-1\nendpoint_url = http://127.0.0.1:1\n", endpoint, "eu-west-3", "eu-west-3"},
+	} {
+		valuetest.Files(t, os.Getenv("HOME"), map[string]string{".aws/config": c.config})
+		t.Setenv("AWS_PROFILE", c.name)
+		t.Setenv("AWS_ENDPOINT_URL", c.endpoint)
+		t.Setenv("AWS_REGION", c.region)
+		valuetest.ErrorIs(t, opened(t, o).Reach(t.Context()), bucket.ErrEmpty)
+		valuetest.Equal(t, region, c.want)
+	}
+	valuetest.Files(t, os.Getenv("HOME"), map[string]string{".aws/config": "[default]\nendpoint_url = host\n"})
+	t.Setenv("AWS_PROFILE", "")
+	t.Setenv("AWS_ENDPOINT_URL", "")
+	_, err := bucket.Open("s3://bench/team", *o)
+	valuetest.Fails(t, err, `endpoint_url of profile "default": want a URL`)
+}
+
+// TestDeadStages: a pull removes what pulls left that were killed, and nothing of one that is at work.
+func TestDeadStages(t *testing.T) {
+	_, o := newServer(t)
+	valuetest.Must(push(t, o, newStore(t, few(1)...)))
+	caches := valuetest.Must(filepath.Glob(filepath.Join(o.Cache, "*")))
+	valuetest.Equal(t, len(caches), 1)
+	at := func(name string) string { return filepath.Join(caches[0], name) }
+	valuetest.Files(t, caches[0], map[string]string{"neurolens-pull-dead/runs/x": "", "neurolens-pull-alive/runs/x": "", "old.part": "", "new.part": ""})
+	hourAgo := time.Now().Add(-2 * time.Hour)
+	valuetest.OK(t, os.Chtimes(at("old.part"), hourAgo, hourAgo))
+	unlock := valuetest.Must(disk.OS{Dir: schema.Dir(at("neurolens-pull-alive"))}.LockRoot())
+	defer unlock()
+	valuetest.Must(pull(t, o, newStore(t)))
+	var left []string
+	for _, e := range valuetest.Must(os.ReadDir(caches[0])) {
+		left = append(left, e.Name())
+	}
+	valuetest.DeepEqual(t, left, []string{"000000000001.json", "neurolens-pull-alive", "new.part"})
 }

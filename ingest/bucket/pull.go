@@ -404,7 +404,7 @@ func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o 
 
 // splitEvents makes a file of each line.
 func (p *pulling) splitEvents(stage *stage, m *manifest, o Object, file string) error {
-	damaged := func(err error) error { return fmt.Errorf("%w: %s: %s", ErrDamaged, p.url(o.Key), problem(err)) }
+	damaged := func(err error) error { return fmt.Errorf("%w: %s: %s", ErrDamaged, o.Key, problem(err)) }
 	opened, err := os.Open(file)
 	if err != nil {
 		return err
@@ -443,39 +443,53 @@ type stage struct {
 	pushes map[int64]bool // that have files in it
 }
 
-// Names and age of stages.
-const (
-	stagePrefix = "pull-"
-	stageAge    = time.Hour
-)
+// stagePrefix begins the names of stages.
+const stagePrefix = "neurolens-pull-"
 
-// newStage makes a stage in a directory, or among the temporary files if dir is empty. It removes those of dead processes.
+// newStage makes a stage in a directory of the cache, from which it removes those of dead processes, or among the temporary files if dir
+// is empty.
 func newStage(dir string) (*stage, error) {
-	if dir == "" {
-		dir = os.TempDir()
+	if dir != "" {
+		removeDead(dir)
 	}
-	if entries, err := os.ReadDir(dir); err == nil {
-		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), stagePrefix) || time.Since(info.ModTime()) < stageAge {
-				continue
+	for attempt := 1; ; attempt++ {
+		at, err := os.MkdirTemp(dir, stagePrefix)
+		if err != nil {
+			return nil, err
+		}
+		s := &stage{OS: disk.OS{Dir: schema.Dir(at)}, pushes: map[int64]bool{}}
+		if s.unlock, err = s.LockRoot(); err == nil {
+			if err = s.clear(); err == nil {
+				return s, nil
 			}
-			old := disk.OS{Dir: schema.Dir(filepath.Join(dir, e.Name()))}
-			if unlock, err := old.LockRoot(); err == nil {
-				_ = os.RemoveAll(string(old.Dir))
-				unlock()
-			}
+			s.unlock()
+		}
+		if attempt == 3 { // before, another process may have taken it for a dead one's
+			return nil, err
 		}
 	}
-	at, err := os.MkdirTemp(dir, stagePrefix)
+}
+
+// removeDead removes the stages of a directory that no process has locked, and old files that were to become manifests of the cache.
+func removeDead(dir string) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return
 	}
-	s := &stage{OS: disk.OS{Dir: schema.Dir(at)}, pushes: map[int64]bool{}}
-	if s.unlock, err = s.LockRoot(); err != nil {
-		return nil, err
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil:
+		case e.IsDir() && strings.HasPrefix(e.Name(), stagePrefix):
+			if unlock, err := (disk.OS{Dir: schema.Dir(path)}).LockRoot(); err == nil {
+				_ = os.RemoveAll(path)
+				unlock()
+			}
+		case strings.HasSuffix(e.Name(), partSuffix) && time.Since(info.ModTime()) > time.Hour:
+			_ = os.Remove(path)
+		}
 	}
-	return s, s.clear()
 }
 
 // clear makes the stage an empty store.

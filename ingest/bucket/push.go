@@ -123,15 +123,10 @@ func (b *Bucket) probe(ctx context.Context) error {
 	}
 }
 
-// putBytes puts a small object, and returns its ETag. errBusy is tried again.
+// putBytes puts a small object, and returns its ETag.
 func (b *Bucket) putBytes(ctx context.Context, key string, content []byte, onlyNew bool) (etag string, err error) {
 	sum := sha256.Sum256(content)
-	busy := func(err error) bool { return errors.Is(err, errBusy) }
-	err = again(ctx, busy, func() (err error) {
-		etag, err = b.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
-		return err
-	})
-	return etag, err
+	return b.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
 }
 
 // pushing is the state of a push.

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,27 +28,35 @@ import (
 // Answers of the server that callers expect.
 var (
 	errMissing = errors.New("there is no such object")
-	errTaken   = errors.New("the object exists already")             // the answer to If-None-Match
-	errBusy    = errors.New("the object is being written right now") // another answer to it: who is first is not decided yet
+	errTaken   = errors.New("the object exists already") // the answer to If-None-Match
 )
 
 // maxObject is the size, in bytes, that one request may put.
 const maxObject = 5 << 30
 
-// idleTime is how long nothing may arrive or leave in a connection before it is cut, and the request repeated.
-const idleTime = 60 * time.Second
+// idleTime is how long nothing may arrive or leave in a connection before it is cut, and the request repeated. Half of it later the user
+// hears of it.
+const idleTime = time.Minute
 
 // roleTime is how long a machine may take to give the credentials of its role. Most machines have none.
 const roleTime = 5 * time.Second
 
-// attempts is how often a request is sent. Other requests than those to put are also repeated by the client.
-const attempts = 8
+// Limits of the repetitions of a request. Nothing else repeats one: not the client of S3, and not that of HTTP.
+const (
+	attempts  = 10            // with pauses, in about 6 s
+	silences  = 2             // of idleTime
+	wakefully = 3 * time.Hour // a machine that slept longer does not repeat a request of before
+)
 
 // remote sends requests about a prefix of a bucket. Keys are relative to the prefix.
 type remote struct {
 	location
 	client
 	endpoint  *url.URL
+	idle      time.Duration // idleTime, except in tests
+	active    *atomic.Int64 // when a byte arrived or left, in Unix nanoseconds
+	quiet     func(server string)
+	said      *sync.Once // by quiet
 	anonymous func() bool
 	requests  *atomic.Int64
 	clock     *atomic.Int64 // the server's time of its last answer, in Unix seconds; 0: it says none
@@ -62,89 +71,99 @@ type client struct {
 	removeObject func(ctx context.Context, bucket, key string, o minio.RemoveObjectOptions) error
 }
 
-// newRemote makes a client of the server that the variables name, with the credentials of the usual chain: variables, the profile in the
-// credentials file, the role of the machine.
-func newRemote(at location, getenv func(string) string) (*remote, error) {
-	endpoint, err := parseEndpoint(getenv)
+// newRemote makes a client of the server that the variables or the profile name.
+func newRemote(at location, getenv func(string) string, quiet func(server string)) (*remote, error) {
+	profile, err := readProfile(getenv)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{location: at, endpoint: endpoint, requests: &atomic.Int64{}, clock: &atomic.Int64{}}
-	region := getenv("AWS_REGION")
-	if region == "" {
-		region = getenv("AWS_DEFAULT_REGION")
+	endpoint, err := parseEndpoint(getenv, profile)
+	if err != nil {
+		return nil, err
 	}
+	r := &remote{
+		location: at, endpoint: endpoint, idle: idleTime, active: &atomic.Int64{}, quiet: quiet, said: &sync.Once{}, requests: &atomic.Int64{}, clock: &atomic.Int64{},
+	}
+	region := cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.keys["region"])
 	if region == "" && endpoint.String() != amazon { // which would be asked for it
 		region = "us-east-1"
 	}
-	chain := credentials.NewChainCredentials([]credentials.Provider{
-		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: roleTime}},
-	})
+	who := credentials.New(&identity{getenv: getenv, profile: profile})
 	core, err := minio.NewCore(endpoint.Host, &minio.Options{
-		Creds: chain, Secure: endpoint.Scheme == "https", Region: region, Transport: counting{newTransport(), r.requests, r.clock},
+		Creds: who, Secure: endpoint.Scheme == "https", Region: region, Transport: r.newTransport(), MaxRetries: 1,
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.client = client{core.PutObject, core.GetObject, core.ListObjectsIter, core.RemoveObject}
 	r.anonymous = func() bool {
-		v, err := chain.GetWithContext(core.CredContext())
+		v, err := who.GetWithContext(core.CredContext())
 		return err == nil && v.AccessKeyID == ""
 	}
 	return r, nil
 }
 
-// counting counts requests, and keeps the time that answers have.
-type counting struct {
-	http.RoundTripper
-	n, clock *atomic.Int64
+// transport counts requests, and keeps the time that answers have.
+type transport struct {
+	*http.Transport
+	*remote
 }
 
-func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
-	c.n.Add(1)
-	answer, err := c.RoundTripper.RoundTrip(request)
+// RoundTrip sends a request once.
+func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	t.requests.Add(1)
+	if request.Body == nil { // net/http would repeat it in silence, if a connection had been used before
+		request = request.Clone(request.Context())
+		request.Body = io.NopCloser(strings.NewReader(""))
+	}
+	answer, err := t.Transport.RoundTrip(request)
 	if err == nil {
 		if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-			c.clock.Store(at.Unix())
+			t.clock.Store(at.Unix())
 		}
 	}
 	return answer, err
 }
 
 // newTransport returns a transport that leaves bodies as they are, and cuts connections in which nothing happens.
-func newTransport() *http.Transport {
+func (r *remote) newTransport() transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
-	return &http.Transport{
+	return transport{remote: r, Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
-			return watched{conn}, nil
+			return watched{conn, r}, nil
 		},
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: 10 * time.Second,
 		MaxIdleConnsPerHost: parallel,
 		IdleConnTimeout:     idleTime / 2,
 		DisableCompression:  true,
-	}
+	}}
 }
 
 // watched is a connection that fails when nothing happens in it. Writing moves the deadline of a pending Read too.
-type watched struct{ net.Conn }
-
-func (w watched) Read(b []byte) (int, error) {
-	_ = w.SetDeadline(time.Now().Add(idleTime))
-	return w.Conn.Read(b)
+type watched struct {
+	net.Conn
+	*remote
 }
 
-func (w watched) Write(b []byte) (int, error) {
-	_ = w.SetDeadline(time.Now().Add(idleTime))
-	return w.Conn.Write(b)
+func (w watched) Read(b []byte) (int, error)  { return w.within(w.Conn.Read, b) }
+func (w watched) Write(b []byte) (int, error) { return w.within(w.Conn.Write, b) }
+
+func (w watched) within(do func([]byte) (int, error), b []byte) (int, error) {
+	_ = w.SetDeadline(time.Now().Add(w.idle))
+	n, err := do(b)
+	if n > 0 {
+		w.active.Store(time.Now().UnixNano())
+	}
+	return n, err
 }
 
-// put puts an object, and returns its ETag. onlyNew asks the server to refuse if the key exists; the error is then errTaken or errBusy.
+// put puts an object, and returns its ETag. onlyNew asks the server to refuse if the key exists; the error is then errTaken.
 func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int64, sum string, onlyNew bool) (etag string, err error) {
 	if size > maxObject {
 		return "", fmt.Errorf("putting %s: it has %d bytes, and one request puts at most %d", r.url(key), size, int64(maxObject))
@@ -154,7 +173,7 @@ func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int
 	if onlyNew {
 		o.SetMatchETagExcept("*")
 	}
-	err = again(ctx, passing, func() error {
+	err = r.again(ctx, func() error {
 		// The client would repeat with the same reader, from which a connection that failed may still read.
 		once := struct{ io.Reader }{io.NewSectionReader(body, 0, size)}
 		info, err := r.putObject(ctx, r.bucket, r.prefix+key, once, size, "", sum, o)
@@ -164,32 +183,62 @@ func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int
 	return etag, r.failed(ctx, "putting", key, err)
 }
 
-// again repeats a request while worth says that its error is worth it.
-func again(ctx context.Context, worth func(error) bool, request func() error) error {
+// again sends a request, and repeats it while its error may pass.
+func (r *remote) again(ctx context.Context, request func() error) error {
+	ended := r.watch(ctx)
+	defer ended()
+	begun := time.Now().Round(0) // by the clock on the wall, which goes on while a machine sleeps
+	silent := 0
 	for attempt := 1; ; attempt++ {
 		err := request()
-		if err == nil || !worth(err) || attempt == attempts || pause(ctx, attempt) != nil {
+		if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
+			silent++
+		}
+		if err == nil || !passing(err) || attempt == attempts || silent == silences || time.Since(begun) > wakefully || pause(ctx, attempt) != nil {
 			return err
 		}
 	}
 }
 
-// cutOff reports whether an answer was cut off. Other requests that failed were repeated by the client.
-func cutOff(err error) bool {
-	_, answered := errors.AsType[minio.ErrorResponse](err)
-	_, repeated := errors.AsType[*url.Error](err)
-	return !answered && !repeated
+// watch calls quiet, once, if nothing arrives or leaves for half of the time after which a connection is cut, until ended is called.
+func (r *remote) watch(ctx context.Context) (ended func()) {
+	ctx, ended = context.WithCancel(ctx)
+	go func() {
+		for quiet := time.Duration(0); quiet < r.idle/2; quiet = time.Since(time.Unix(0, r.active.Load())) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(r.idle/2 - quiet):
+			}
+		}
+		if r.quiet != nil {
+			r.said.Do(func() { r.quiet(r.endpoint.String()) })
+		}
+	}()
+	return ended
 }
 
 // passing reports whether a request that failed may succeed when it is repeated.
 func passing(err error) bool {
-	answer, answered := errors.AsType[minio.ErrorResponse](err)
-	switch status := answer.StatusCode; {
-	case !answered, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
-		return true
-	default:
-		return status >= http.StatusInternalServerError && status != http.StatusNotImplemented
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	if untrusted || errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, errCredentials) {
+		return false
 	}
+	answer, answered := errors.AsType[minio.ErrorResponse](err)
+	if !answered {
+		return true
+	}
+	switch answer.Code {
+	case "AuthorizationHeaderMalformed", minio.InvalidRegion: // the client has learned the region of the bucket from it
+		return answer.Region != ""
+	}
+	switch answer.StatusCode {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusConflict: // who is first is not decided yet
+		return true
+	case http.StatusNotImplemented:
+		return false
+	}
+	return answer.StatusCode >= http.StatusInternalServerError
 }
 
 // get reads a small object of at most limit bytes, and its ETag.
@@ -199,7 +248,7 @@ func (r *remote) get(ctx context.Context, key string, limit int64) (content []by
 		return err
 	})
 	if err == nil && int64(len(content)) > limit {
-		err = fmt.Errorf("%w: %s has more than %d bytes", ErrDamaged, r.url(key), limit)
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrDamaged, limit)
 	}
 	return content, etag, err
 }
@@ -226,10 +275,10 @@ func (r *remote) fetch(ctx context.Context, o Object, path string) error {
 			return err
 		})
 		if errors.Is(err, errMissing) {
-			return fmt.Errorf("%w: %s is missing", ErrDamaged, r.url(o.Key))
+			return fmt.Errorf("%w: %s is missing", ErrDamaged, o.Key)
 		}
 		if err == nil {
-			err = o.check(r.url(o.Key), size, hex.EncodeToString(hash.Sum(nil)))
+			err = o.check(size, hex.EncodeToString(hash.Sum(nil)))
 		}
 		return err
 	}
@@ -242,7 +291,7 @@ func (r *remote) fetch(ctx context.Context, o Object, path string) error {
 // read calls do with the body of an object, again if the body is cut off. An error of do ends it. It returns the ETag.
 func (r *remote) read(ctx context.Context, key string, do func(io.Reader) error) (etag string, err error) {
 	var failed error
-	err = again(ctx, cutOff, func() error {
+	err = r.again(ctx, func() error {
 		body, info, _, err := r.getObject(ctx, r.bucket, r.prefix+key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
@@ -281,12 +330,12 @@ func (c *countedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pause waits longer after each attempt.
+// pause waits after an attempt: 10 ms, and four times as long after each further one, up to 1 s.
 func pause(ctx context.Context, attempt int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(min(time.Duration(attempt*attempt)*50*time.Millisecond, time.Second)):
+	case <-time.After(min(10*time.Millisecond<<(2*attempt-2), time.Second)):
 		return nil
 	}
 }
@@ -306,7 +355,7 @@ const maxListed = 50_000_000
 func (r *remote) list(ctx context.Context, prefix, after string, folders bool, each func(listed) error) error {
 	n := 0
 	var failed error
-	err := again(ctx, cutOff, func() error {
+	err := r.again(ctx, func() error {
 		no := false
 		o := minio.ListObjectsOptions{Prefix: r.prefix + prefix, Recursive: !folders, FetchOwner: &no}
 		if after != "" {
@@ -341,7 +390,8 @@ func (r *remote) list(ctx context.Context, prefix, after string, folders bool, e
 
 // remove deletes an object.
 func (r *remote) remove(ctx context.Context, key string) error {
-	return r.failed(ctx, "removing", key, r.removeObject(ctx, r.bucket, r.prefix+key, minio.RemoveObjectOptions{}))
+	err := r.again(ctx, func() error { return r.removeObject(ctx, r.bucket, r.prefix+key, minio.RemoveObjectOptions{}) })
+	return r.failed(ctx, "removing", key, err)
 }
 
 // url names an object.
@@ -360,6 +410,8 @@ func (r *remote) failed(ctx context.Context, doing, key string, err error) error
 	}
 	answer, answered := errors.AsType[minio.ErrorResponse](err)
 	switch {
+	case errors.Is(err, errCredentials):
+		return err
 	case !answered:
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err
@@ -369,8 +421,6 @@ func (r *remote) failed(ctx context.Context, doing, key string, err error) error
 		return errMissing
 	case answer.Code == minio.PreconditionFailed || answer.StatusCode == http.StatusPreconditionFailed:
 		return errTaken
-	case answer.Code == "ConditionalRequestConflict" || answer.StatusCode == http.StatusConflict:
-		return errBusy
 	case answer.Code == minio.NoSuchBucket:
 		return fmt.Errorf("there is no bucket %s at %s", r.bucket, r.endpoint)
 	}
@@ -381,8 +431,7 @@ func (r *remote) failed(ctx context.Context, doing, key string, err error) error
 	switch answer.StatusCode {
 	case http.StatusForbidden, http.StatusUnauthorized:
 		if r.anonymous() {
-			return fmt.Errorf("%s %s: there are no credentials, and %s wants some (%s); set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-				doing, r.url(key), r.endpoint, said)
+			return fmt.Errorf("%w, and %s wants some (%s); set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", errCredentials, r.endpoint, said)
 		}
 		return fmt.Errorf("%s %s: %s refuses the credentials (%s)", doing, r.url(key), r.endpoint, said)
 	case 0:

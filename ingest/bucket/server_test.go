@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, 4*time.Millisecond
+	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, time.Millisecond // it also waits after the last attempt
 	os.Exit(runtest.InMemory{M: m}.Run())
 }
 
@@ -80,11 +80,12 @@ func options(t testing.TB, endpoint string) *bucket.Options {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	t.Setenv("HOME", t.TempDir())
 	return &bucket.Options{Program: "test", Cache: t.TempDir(), Getenv: func(name string) string {
 		if name == "AWS_ENDPOINT_URL" {
 			return endpoint
 		}
-		return ""
+		return os.Getenv(name)
 	}}
 }
 

@@ -113,7 +113,7 @@ func (v *verifying) readObjects(ctx context.Context, objects []Object) error {
 			v.damage(o.Key, "it is missing, and a manifest names it")
 		case err != nil:
 			return err
-		case o.check(v.url(o.Key), size, hex.EncodeToString(hash.Sum(nil))) != nil:
+		case o.check(size, hex.EncodeToString(hash.Sum(nil))) != nil:
 			v.damage(o.Key, "it does not match the SHA-256 of its manifest")
 		}
 		return nil

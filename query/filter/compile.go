@@ -111,6 +111,16 @@ func Compile(text string, lookups Lookups) (Condition, error) {
 	return c.Condition, nil
 }
 
+// Check returns the error of Compile for a text that is wrong whatever the stores have.
+func Check(text string) error {
+	_, err := Compile(text, Lookups{
+		IDs:     func(string, string) ([]string, error) { return nil, nil },
+		Counted: func(string) ([]string, error) { return nil, nil },
+		Metric:  func(string, string) (string, error) { return "none", nil },
+	})
+	return err
+}
+
 // eachOnce removes repetitions, for example of a key with two bounds, so that its values are counted once.
 func eachOnce(all []NotNumber) []NotNumber {
 	var some []NotNumber
