@@ -62,6 +62,7 @@ type Selection struct {
 	Sessions      int      `json:"sessions" doc:"number of sessions; those that continue one another count as one, as in session=last"`
 	HistoryFilter string   `json:"history_filter" doc:"filter of the runs in trends: filter or, if that selects one session, one that selects its points in all sessions; empty: all runs"`
 	History       int      `json:"history_sessions" doc:"number of sessions in trends, where those that continue one another count each; 0 without trends"`
+	HistoryNeeds  int      `json:"history_needs" doc:"number of sessions that a series needs for a step in it to be found among the others; 0 without trends"`
 	Sweeps        []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
 	Unswept       bool     `json:"unswept" doc:"whether some of these sessions have no sweep file"`
 	Since         *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`

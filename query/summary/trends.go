@@ -25,7 +25,7 @@ type Trend struct {
 	Unit      Text          `json:"unit" doc:"unit of the levels"`
 	Better    Text          `json:"better" doc:"which direction is better: lower or higher"`
 	Sessions  int           `json:"sessions" doc:"number of sessions with a value"`
-	Verdict   judge.Verdict `json:"verdict" doc:"verdict on the last change: regressed, improved, changed (it is unknown which direction is better), inconclusive, or estimate if reason says why it is not judged; unchanged: no change was found; few_sessions: there are too few sessions to find one"`
+	Verdict   judge.Verdict `json:"verdict" doc:"verdict on the last change: regressed, improved, changed (it is unknown which direction is better), inconclusive, or estimate if reason says why it is not judged; unchanged: no change was found; few_sessions: there are too few sessions (selection.history_needs) to find one"`
 	Reason    Text          `json:"reason" doc:"why the last change is not judged: off_clock, the clocks of the GPU before and after differ by more than 1 %"`
 	OldClock  *float64      `json:"old_clock_sm" doc:"clock of the multiprocessors before the last change in MHz; null unless reason is off_clock"`
 	NewClock  *float64      `json:"new_clock_sm" doc:"the same after it"`
@@ -33,7 +33,7 @@ type Trend struct {
 	OldLevel  *float64      `json:"old_level" doc:"level before the last change: the median of the sessions between the change before it and this one; null without a change"`
 	Scale     Text          `json:"scale" doc:"what shift is: ratio, or difference in the unit; null without a change"`
 	Shift     *float64      `json:"shift" doc:"size of the last change: new level / old level - 1, or new level - old level (scale says which). It is estimated from all pairs of sessions, so it may differ a little from the two medians"`
-	Low       *float64      `json:"shift_low" doc:"lower end of its 95 % confidence interval"`
+	Low       *float64      `json:"shift_low" doc:"lower end of its 95 % confidence interval, which presumes that the level changed; null if that may be chance"`
 	High      *float64      `json:"shift_high" doc:"upper end of that interval"`
 	PAdjusted *float64      `json:"p_adjusted" doc:"p-value of the change, adjusted for the number of series"`
 	Since     *Time         `json:"since" doc:"start of the first session of the new level; of a slow change, of its first session"`
@@ -54,7 +54,7 @@ type Trend struct {
 	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
 	OffSince  *Time         `json:"off_since" doc:"start of the first session that is far off the level"`
 	OffCommit Text          `json:"off_commit" doc:"commit of that session; null if unknown"`
-	Missing   int           `json:"missing_sessions" doc:"number of further sessions that a verdict on the newest ones needs at least; 0: none is far off"`
+	Missing   int           `json:"missing_sessions" doc:"number of further sessions that a verdict on the newest ones needs at least, if they are far off; of the largest inconclusive change, about how many decide it, if they are like those since the change; 0: unknown, or nothing is open"`
 	Differs   []Difference  `json:"differs" doc:"facts, except the commit, that changed together with the level and still differ"`
 }
 
@@ -141,7 +141,7 @@ func (r *reading) addTrends(ctx context.Context, db *query.DB, h *history.Histor
 		r.report.past, err = db.WithoutWarnings().CountSessions(ctx, selection)
 		return err
 	}
-	s.History, s.HistoryFilter = h.Sessions, strings.TrimSpace(selection)
+	s.History, s.HistoryFilter, s.HistoryNeeds = h.Sessions, strings.TrimSpace(selection), h.Needs
 	for i := range h.Series {
 		r.report.Trends = append(r.report.Trends, TrendOf(h, &h.Series[i]))
 	}
@@ -196,11 +196,11 @@ func TrendOf(h *history.History, s *history.Series) Trend {
 		Verdict: judge.Unchanged, Level: known(stat.Median(slices.Clone(s.Locations))), Differs: []Difference{},
 	}
 	if d := s.Departure; d != nil {
-		t.OffBase, t.OffHead, t.OffSince, t.OffCommit = Text(d.Before), Text(d.Row.SessionID), timeIn(d.Row.StartedAt), Text(d.Row.GitCommit)
+		t.OffBase, t.OffHead, t.OffSince, t.OffCommit = Text(d.Before), Text(d.Row.SessionID), timeIn(d.Since), Text(d.Head)
 		t.Off, t.OffValue, t.OffShift, t.OffScale, t.Missing = d.Sessions, known(d.Row.Location), computed(d.Row.Shift), Text(d.Row.Scale), d.Missing
 	}
 	if len(s.Changes) == 0 {
-		if s.Sessions < history.MinSessions {
+		if s.Sessions < h.Needs {
 			t.Verdict = FewSessions
 		}
 		return t
@@ -209,6 +209,9 @@ func TrendOf(h *history.History, s *history.Series) Trend {
 	row = &h.Rows[c.Row]
 	t.Verdict, t.Level, t.OldLevel, t.Scale, t.Ramp = row.Verdict, known(c.NewLevel), known(c.OldLevel), Text(row.Scale), row.RampSessions
 	t.Shift, t.Low, t.High, t.PAdjusted = computed(row.Shift), computed(row.ShiftLow), computed(row.ShiftHigh), computed(row.PAdjusted)
+	if u := h.Undecided; u != nil && t.Off == 0 && u.At.PointID == row.PointID && u.At.Machine == row.Machine && u.At.SessionID == row.SessionID {
+		t.Missing = u.Missing
+	}
 	if k := row.Clocks; k != nil {
 		t.Reason, t.OldClock, t.NewClock = Text(row.Reason), known(k.Base), known(k.Head)
 	}

@@ -244,6 +244,34 @@ func TestTrendsOff(t *testing.T) {
 	}
 }
 
+// TestTrendsUndecided: of many points with few sessions the step that may be chance says how many more decide it, and the others are too
+// short for a step to be found among so many.
+func TestTrendsUndecided(t *testing.T) {
+	var runs []schema.Run
+	for k := range 12 {
+		for point := range 20 {
+			level := 100_000 + int64(k*7%5)*100
+			if point == 0 && k >= 6 {
+				level = level * 6 / 5
+			}
+			runs = append(runs, querytest.NewRun(100*k+point, level, func(r *schema.Run) {
+				r.Params, r.BatchSize = nil, new(int64(point+1))
+				r.StartedAt = querytest.Start.Add(time.Duration(24*k) * time.Hour)
+				r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{9: byte(k)}).String()
+			}))
+		}
+	}
+	r := read(t, querytest.SealedRuns(t, runs), summary.Request{})
+	if first := &r.Trends[0]; len(r.Trends) != 20 || r.Selection.HistoryNeeds != 13 || first.Verdict != judge.Inconclusive || first.Missing != 1 || first.Low != nil || first.High != nil {
+		t.Errorf("%d trends, %d sessions needed, %+v", len(r.Trends), r.Selection.HistoryNeeds, first)
+	}
+	for i := range r.Trends[1:] {
+		if trend := &r.Trends[1+i]; trend.Verdict != summary.FewSessions || trend.Missing != 0 {
+			t.Errorf("%+v", trend)
+		}
+	}
+}
+
 // TestBestValues: a value is the best where its verdict says so; where two are better than the baseline, their intervals tell them apart.
 func TestBestValues(t *testing.T) {
 	n := 0

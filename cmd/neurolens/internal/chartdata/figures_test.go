@@ -305,8 +305,8 @@ func TestHistoryNote(t *testing.T) {
 		return append(runs, also...)
 	}
 	for says, runs := range map[string][]schema.Run{
-		"12 of 14 series drawn: the first ones, as no level changed and nothing fails":                                many(8),
-		"12 of 14 series drawn: the first ones, as a change needs at least 8 sessions":                                many(2),
+		"12 of 14 series drawn: the first ones, as no level changed and nothing fails":                                many(12),
+		"12 of 14 series drawn: the first ones, as a change among so many series needs at least 12 sessions":          many(2),
 		"12 of 14 series drawn: those that changed, fail or are far off their level (1), and the first of the others": many(2, fail(runOf(50, 2, 14, 64, 1000))),
 	} {
 		f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})

@@ -64,7 +64,7 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 		notes = append(notes, "left out, in no order: "+history.NoStart(h.Undated))
 	}
 	if len(trends) > maxPanels {
-		notes = append(notes, shown(maxPanels, len(trends), "series", chosenFor(trends)))
+		notes = append(notes, shown(maxPanels, len(trends), "series", chosenFor(trends, h.Needs)))
 		trends = trends[:maxPanels]
 	}
 	if trends, err = withRows(ctx, db.WithoutWarnings(), req, trends); err != nil {
@@ -89,17 +89,17 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 }
 
 // chosenFor says what is so of the series that are drawn of more, of which those that matter most come first.
-func chosenFor(trends []*trend) string {
+func chosenFor(trends []*trend, needs int) string {
 	loud := 0
 	for _, t := range trends {
 		if !t.of.Quiet() {
 			loud++
 		}
 	}
-	few := !slices.ContainsFunc(trends, func(t *trend) bool { return t.Sessions >= history.MinSessions })
+	few := !slices.ContainsFunc(trends, func(t *trend) bool { return t.Sessions >= needs })
 	why := ", as no level changed and nothing fails"
 	if few {
-		why = fmt.Sprintf(", as a change needs at least %d sessions", history.MinSessions)
+		why = fmt.Sprintf(", as a change among so many series needs at least %d sessions", needs)
 	}
 	switch {
 	case loud == 0:

@@ -180,7 +180,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		parts = append(parts, term.Thousands(n)+" with no change found")
 	}
 	if n := counts[summary.FewSessions]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s with fewer than %d sessions", term.Thousands(n), history.MinSessions))
+		parts = append(parts, fmt.Sprintf("%s with fewer than %d sessions", term.Thousands(n), d.Selection.HistoryNeeds))
 	}
 	text := fmt.Sprintf("%s series over %s: %s", term.Thousands(len(d.Trends)), term.Count(d.Selection.History, "session"), strings.Join(parts, ", "))
 	if failing > 0 {
@@ -190,6 +190,9 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		text += fmt.Sprintf("; %s far off in %s newest session", term.Thousands(off), term.Verb(off, "its", "their"))
 	}
 	text += "."
+	if longest := longestTrend(d); longest < d.Selection.HistoryNeeds {
+		text += " " + capital(views.CannotDecide(term.Count(longest, "session"), len(d.Trends), d.Selection.HistoryNeeds)) + "."
+	}
 	if counts[judge.Regressed]+counts[judge.Improved]+counts[judge.Changed] > 0 {
 		text += " Of the series called changed, at most 5 % are expected to be false."
 	}
@@ -200,11 +203,21 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	return all, append(series, Answer{Text: text, Command: command})
 }
 
+// longestTrend returns the number of sessions of the longest trend.
+func longestTrend(d *Document) int {
+	return slices.MaxFunc(d.Trends, func(a, b summary.Trend) int { return a.Sessions - b.Sessions }).Sessions
+}
+
 // mayBeChance says that a level changed visibly, and what a verdict needs.
 func mayBeChance(t *summary.Trend, names namer) string {
-	text := fmt.Sprintf("May be chance: %s, %s: %s; more sessions decide it", names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
-	if t.Sessions < history.MinSlowSessions {
-		text += fmt.Sprintf(", and a slow change needs at least %d", history.MinSlowSessions)
+	text := fmt.Sprintf("May be chance: %s, %s: %s; ", names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
+	if t.Missing > 0 && t.Off == 0 {
+		text += "about " + term.Count(t.Missing, "more session") + term.Verb(t.Missing, " decides", " decide")
+	} else {
+		text += "more sessions decide"
+	}
+	if t.Sessions < history.MinSlowSessions && t.Ramp == 0 {
+		text += views.SlowNeeds
 	}
 	return text + "."
 }
@@ -222,11 +235,7 @@ func offText(t *summary.Trend, names namer) string {
 	if t.OffCommit != "" {
 		name += ", commit " + views.ShortCommit(string(t.OffCommit))
 	}
-	text := fmt.Sprintf("%s: %s: %s off its level; history needs at least %s", sessions, name, fromTo(t.Metric, t.Level, t.OffValue, t.Unit, offChange(t), ""), term.Count(t.Missing, "more session"))
-	if t.OffBase != "" {
-		text += ", compare --gate judges at once"
-	}
-	return text + "."
+	return fmt.Sprintf("%s: %s: %s; %s.", sessions, name, fromTo(t.Metric, t.Level, t.OffValue, t.Unit, offChange(t), ""), views.JudgesNewest(t.Missing, t.OffBase != ""))
 }
 
 // offChange returns how far the newest session is off its level.

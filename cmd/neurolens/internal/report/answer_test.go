@@ -26,7 +26,7 @@ func on(d int) *summary.Time {
 func trended() *summary.Report {
 	r := many(3)
 	r.Comparisons, r.Pairs = nil, nil
-	r.Selection.Sessions, r.Selection.History = 40, 40
+	r.Selection.Sessions, r.Selection.History, r.Selection.HistoryNeeds = 40, 40, 8
 	trend := func(i int, verdict judge.Verdict) summary.Trend {
 		return summary.Trend{Subject: r.Points[i].Subject, Metric: "latency", Unit: "ns", Better: "lower", Sessions: 40, Verdict: verdict, Level: new(84e3)}
 	}
@@ -55,7 +55,7 @@ func TestAnswerOverSessions(t *testing.T) {
 	want := []string{
 		"Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %).",
 		"Failing: sweep fp16, all runs of the last 3 sessions.",
-		"Newest session: sweep bf16, since 2026-11-20, commit ccccccc: latency 84.0 µs → 109 µs, +30.0 % off its level; history needs at least 2 more sessions.",
+		"Newest session: sweep bf16, since 2026-11-20, commit ccccccc: latency 84.0 µs → 109 µs, +30.0 %; may be chance; history judges it from 2 more sessions on.",
 		"4 series over 40 sessions: 1 regressed, 2 with no change found, 1 with fewer than 8 sessions; 1 fails in its newest sessions; 1 far off in its newest session. Of the series called changed, at most 5 % are expected to be false.",
 	}
 	if got := texts(r); !slices.Equal(got, want) {
@@ -141,12 +141,20 @@ func TestMayBeChance(t *testing.T) {
 	slow := r.Trends[0]
 	slow.Verdict, slow.Sessions = judge.Inconclusive, 14
 	r.Trends = []summary.Trend{slow, slow, r.Trends[2]}
-	want := "May be chance: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %); more sessions decide it"
-	if got := texts(r); len(got) != 3 || got[0] != want+", and a slow change needs at least 15." {
+	want := "May be chance: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %); more sessions decide"
+	if got := texts(r); len(got) != 3 || got[0] != want+" (a slow change needs 15 in all)." {
+		t.Errorf("got %q", got)
+	}
+	r.Selection.HistoryNeeds = 41 // fewer than it takes to find a step among these series
+	if got := texts(r); !strings.HasSuffix(got[len(got)-1], ". 40 sessions cannot decide among 3 series; from 41 on they can.") {
 		t.Errorf("got %q", got)
 	}
 	r.Trends[0].Sessions = 15
 	if got := texts(r); got[0] != want+"." {
+		t.Errorf("got %q", got[0])
+	}
+	r.Trends[0].Missing = 3
+	if got := texts(r); !strings.HasSuffix(got[0], "; about 3 more sessions decide.") {
 		t.Errorf("got %q", got[0])
 	}
 }
@@ -377,7 +385,7 @@ func TestPast(t *testing.T) {
 	if len(d.Answer) != 4 || d.Answer[0].Verdict != "regressed" || !strings.HasPrefix(d.Answer[0].Text, "Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: ") {
 		t.Fatalf("%+v", d.Answer)
 	}
-	valuetest.Contains(t, d.Answer[2].Text, "2 more sessions, compare --gate judges at once.")
+	valuetest.Contains(t, d.Answer[2].Text, "; may be chance; compare --gate judges it now, history from 2 more sessions on.")
 	for i, command := range want {
 		if d.Answer[i].Command != command && command != "" {
 			t.Errorf("command %d is %s, want %s", i, d.Answer[i].Command, command)

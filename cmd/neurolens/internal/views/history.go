@@ -313,11 +313,7 @@ func (w History) undecided(none string) (lines []string) {
 		u = nil
 	}
 	if short {
-		among := ""
-		if w.H.Known > 1 {
-			among = " among " + counted(w.H.Known, "series")
-		}
-		lines = append(lines, fmt.Sprintf("%s cannot decide%s; from %d on they can", term.Count(w.H.Longest, w.noun()), among, w.H.Needs))
+		lines = append(lines, CannotDecide(term.Count(w.H.Longest, w.noun()), w.H.Known, w.H.Needs))
 	}
 	switch {
 	case u != nil:
@@ -329,13 +325,9 @@ func (w History) undecided(none string) (lines []string) {
 		if w.H.Known > 1 {
 			text += w.nameOf(c.row) + ", "
 		}
-		text += c.fromTo() + " " + c.sinceText() + "; may be chance"
-		if w.H.Known > 1 {
-			text += " among " + counted(w.H.Known, "series")
-		}
-		text += "; " + moreSessions(u.Missing, w.noun()) + term.Verb(u.Missing, " decides", " decide")
+		text += c.fromTo() + " " + c.sinceText() + "; may be chance" + among(w.H.Known) + "; " + moreSessions(u.Missing, w.noun()) + term.Verb(u.Missing, " decides", " decide")
 		if w.H.Longest < history.MinSlowSessions && direction(c.row) == "" {
-			text += fmt.Sprintf(" (a slow change needs %d in all)", history.MinSlowSessions)
+			text += SlowNeeds
 		}
 		return append(lines, text)
 	case short && w.H.Longest > history.MinSessions:
@@ -345,6 +337,22 @@ func (w History) undecided(none string) (lines []string) {
 	}
 	return []string{none}
 }
+
+// CannotDecide says that even the longest of so many series, with these sessions, is too short for a step to be found.
+func CannotDecide(sessions string, series, needs int) string {
+	return fmt.Sprintf("%s cannot decide%s; from %d on they can", sessions, among(series), needs)
+}
+
+// among says among how many series a change would be found; empty for one.
+func among(series int) string {
+	if series < 2 {
+		return ""
+	}
+	return " among " + counted(series, "series")
+}
+
+// SlowNeeds says that what looks like a step in a short series may be a slow change.
+var SlowNeeds = fmt.Sprintf(" (a slow change needs %d in all)", history.MinSlowSessions)
 
 // first returns the first lines of a screen: what was found, after the newest sessions that are far off, unless these are better than
 // their level.
@@ -408,12 +416,18 @@ func (w History) Departures() []string {
 	if w.H.Known > 1 {
 		text += w.nameOf(row) + ", "
 	}
-	text += fmt.Sprintf("%s → %s, %s; may be chance; ", QuantityOf(d.Level, row.Unit, row.Metric, ""), locationText(row), shiftText(row, row.Shift))
-	more := "from " + term.Count(d.Missing, "more session") + " on"
-	if w.Judge() == "" {
-		return []string{text + "history judges it " + more}
+	text += fmt.Sprintf("%s → %s, %s; ", QuantityOf(d.Level, row.Unit, row.Metric, ""), locationText(row), shiftText(row, row.Shift))
+	return []string{text + JudgesNewest(d.Missing, w.Judge() != "")}
+}
+
+// JudgesNewest says what judges newest sessions that are far off: history with so many more sessions and, if they have enough runs, compare
+// --gate now.
+func JudgesNewest(missing int, now bool) string {
+	more := "from " + term.Count(missing, "more session") + " on"
+	if !now {
+		return "may be chance; history judges it " + more
 	}
-	return []string{text + "compare --gate judges it now, history " + more}
+	return "may be chance; compare --gate judges it now, history " + more
 }
 
 // improvedLately reports whether newest sessions are far off their level, and none for the worse.
