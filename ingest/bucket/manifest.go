@@ -44,8 +44,18 @@ type Object struct {
 	Kind   string `json:"kind"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+}
 
-	name string // of the file in a store; of events, empty
+// name returns the path, in a store that pulls it, of the file that an object of a valid manifest is. Others than tables and artifacts have none.
+func (o Object) name() string {
+	switch o.Kind {
+	case kindRuns, kindSamples, kindOps:
+		return path.Join(o.Kind, path.Base(path.Dir(o.Key)), path.Base(o.Key))
+	case kindArtifacts:
+		name := path.Base(o.Key)
+		return path.Join(kindArtifacts, name[:2], name)
+	}
+	return ""
 }
 
 // check compares what arrived with what the manifest says.
@@ -152,11 +162,9 @@ func (m *manifest) validate() error {
 		return fmt.Errorf("it replaces pushes up to %d", m.Replaces)
 	}
 	kinds, rows, names := map[string]int{}, 0, map[string]bool{}
-	for i := range m.Objects {
-		o := &m.Objects[i]
-		var err error
-		if o.name, err = m.nameOf(*o); err != nil {
-			return err
+	for _, o := range m.Objects {
+		if !m.hasKey(o) {
+			return fmt.Errorf("%.200q is not a key of an object of the kind %.20q in this push", o.Key, o.Kind)
 		}
 		if o.Bytes < 0 || o.Bytes > maxObject || !schema.IsHash(o.SHA256) {
 			return fmt.Errorf("object %q has %d bytes and the hash %q", o.Key, o.Bytes, o.SHA256)
@@ -166,7 +174,7 @@ func (m *manifest) validate() error {
 		}
 		names[o.Key] = true
 		kinds[o.Kind]++
-		sealed := disk.Classify(o.name).Sealed
+		sealed := disk.Classify(o.name()).Sealed
 		if o.Kind == kindRuns {
 			rows += sealed.Rows
 		}
@@ -226,9 +234,6 @@ func (m *manifest) hasArtifact(key, name string) bool {
 	return key == artifactKey(writer, push, name)
 }
 
-// artifactName returns the path of an artifact in a store.
-func artifactName(name string) string { return path.Join(kindArtifacts, name[:2], name) }
-
 // eventsKey is the key of the events of a push.
 func (m *manifest) eventsKey() string { return m.place() + kindEvents + "/" + m.Push + eventsSuffix }
 
@@ -237,46 +242,29 @@ const eventsSuffix = ".jsonl"
 // plainName is the name of an artifact.
 var plainName = lazyregexp.MustCompile(`^[0-9a-f]{64}(\.[A-Za-z0-9_-]{1,32})*$`)
 
-// nameOf returns the path in a store of the file that an object is. A key of another form is refused.
-func (m *manifest) nameOf(o Object) (string, error) {
-	wrong := fmt.Errorf("%.200q is not a key of an object of the kind %.20q in this push", o.Key, o.Kind)
-	rest, ok := strings.CutPrefix(o.Key, m.place())
-	if !ok && o.Kind != kindArtifacts {
-		return "", wrong
-	}
+// hasKey reports whether the key of an object has the form that BUCKET.md specifies for its kind.
+func (m *manifest) hasKey(o Object) bool {
 	switch o.Kind {
 	case kindRuns, kindSamples, kindOps:
-		sealed, err := schema.ParseSealedFile(path.Base(rest))
-		if err != nil || sealed.Path(o.Kind) != rest {
-			return "", wrong
-		}
-		return sealed.Path(o.Kind), nil
+		sealed, err := schema.ParseSealedFile(path.Base(o.Key))
+		return err == nil && o.Key == m.place()+sealed.Path(o.Kind)
 	case kindEvents:
-		if o.Key != m.eventsKey() {
-			return "", wrong
-		}
-		return "", nil
+		return o.Key == m.eventsKey()
 	case kindArtifacts:
 		name := path.Base(o.Key)
-		if !plainName.MatchString(name) || name[:len(o.SHA256)] != o.SHA256 || !m.hasArtifact(o.Key, name) {
-			return "", wrong
-		}
-		return artifactName(name), nil
+		return plainName.MatchString(name) && strings.HasPrefix(name, o.SHA256) && m.hasArtifact(o.Key, name)
 	case kindStore:
 		push, err := schema.ParseULID(m.Push)
-		if err != nil || m.Replaces == 0 || rest != schema.HeaderFile && rest != schema.PackedEvents(push) {
-			return "", wrong
-		}
-		return rest, nil
+		return err == nil && m.Replaces > 0 && (o.Key == m.place()+schema.HeaderFile || o.Key == m.place()+schema.PackedEvents(push))
 	}
-	return "", wrong
+	return false
 }
 
 // sealedFiles returns the sealed files of the runs of a push.
 func (m *manifest) sealedFiles() (files []schema.SealedFile) {
 	for _, o := range m.Objects {
 		if o.Kind == kindRuns {
-			files = append(files, disk.Classify(o.name).Sealed)
+			files = append(files, disk.Classify(o.name()).Sealed)
 		}
 	}
 	return files

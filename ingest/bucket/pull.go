@@ -238,7 +238,7 @@ func (p *pulling) stageRest(ctx context.Context, stage *stage, l lacking) error 
 			rest[sum] = true
 		}
 	}
-	return p.stagePush(ctx, stage, l, func(o Object) bool { return rest[o.name] || o.Kind == kindArtifacts && rest[o.SHA256] })
+	return p.stagePush(ctx, stage, l, func(o Object) bool { return rest[o.name()] || o.Kind == kindArtifacts && rest[o.SHA256] })
 }
 
 // takeFiles reads the files of runs of the store that it lacks and did not prune, from whichever push has them: a push puts no file that an
@@ -354,8 +354,8 @@ func (p *pulling) stagePush(ctx context.Context, stage *stage, l lacking, take f
 	}
 	p.refuse(l.number, err)
 	for _, o := range m.Objects {
-		if o.name != "" && o.Kind != kindArtifacts && o.Kind != kindStore {
-			_ = os.Remove(stage.path(o.name))
+		if name := o.name(); name != "" && o.Kind != kindArtifacts {
+			_ = os.Remove(stage.path(name))
 		}
 	}
 	for _, id := range m.EventIDs {
@@ -372,16 +372,16 @@ func (p *pulling) lacksObject(l lacking, o Object) (bool, error) {
 	case kindEvents:
 		return l.events, nil
 	case kindArtifacts:
-		there, err := disk.Exists(p.store, o.name)
+		there, err := disk.Exists(p.store, o.name())
 		return l.runs && !there, err
 	default:
-		return l.runs && !p.store.names[path.Base(o.name)], nil
+		return l.runs && !p.store.names[path.Base(o.Key)], nil
 	}
 }
 
 // stageObject reads an object into the stage.
 func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o Object) error {
-	name := o.name
+	name := o.name()
 	if o.Kind == kindEvents {
 		name = path.Join(schema.TmpDir, m.Push+eventsSuffix)
 	}

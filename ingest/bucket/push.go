@@ -214,7 +214,7 @@ func (p *pushing) plan(ctx context.Context) (*plan, error) {
 		if m := p.pushes[n].summary; m != nil {
 			for _, o := range m.Objects {
 				if o.Kind == kindArtifacts {
-					todo.covered[o.name] = true
+					todo.covered[o.name()] = true
 				}
 			}
 		}
@@ -368,7 +368,7 @@ func (p *pushing) pushPart(ctx context.Context, some part) error {
 	p.done.Objects, p.done.Bytes = p.done.Objects+len(m.Objects)+1, p.done.Bytes+size
 	for _, o := range m.Objects {
 		p.done.Bytes += o.Bytes
-		some.covered[o.name] = true
+		some.covered[o.name()] = true
 	}
 	return nil
 }
@@ -447,7 +447,7 @@ func (p *pushing) putFile(ctx context.Context, f localObject) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	o := Object{Key: f.key, Kind: f.kind, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil)), name: f.name}
+	o := Object{Key: f.key, Kind: f.kind, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil))}
 	if sum := disk.ArtifactHash(f.name); sum != "" && sum != o.SHA256 {
 		return Object{}, runfile.Damagedf(f.name, "its content does not match its name; store verify says more")
 	}
