@@ -19,8 +19,8 @@ import (
 // already that replaces as many, nothing is put. It returns the key of the newest compacted store, which is empty if the bucket has no runs and
 // no events. Removed runs are in it too: who restores one must find it. Files of runs are not: its manifest names them where the pushes put them.
 func (b *Bucket) PushCompacted(ctx context.Context, dir string, s *ingest.Store) (done Pushed, key string, err error) {
-	p := &pushing{Bucket: b}
-	if err = p.push(ctx, dir, s); err == nil {
+	p := &pushing{program: b.program}
+	if err = p.push(ctx, b, dir, s); err == nil {
 		key, err = p.compact(ctx, dir)
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *pushing) hasUntil(ctx context.Context) (until int64, err error) {
 	numbers := slices.DeleteFunc(p.numbers(), func(n int64) bool { return replaces(n) > 0 && replaces(n) != p.base })
 	slices.SortStableFunc(numbers, func(a, b int64) int { return cmp.Compare(cmp.Or(replaces(a), a), cmp.Or(replaces(b), b)) })
 	for _, n := range numbers {
-		runs, events, err := p.store.lacks(ctx, p.Bucket, n, nil)
+		runs, events, err := p.store.lacks(ctx, p.history, n, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -121,7 +121,7 @@ func (p *pushing) hasUntil(ctx context.Context) (until int64, err error) {
 		if until > 0 { // it was pushed after the pull
 			return until, nil
 		}
-		if runs, events, err = p.store.lacks(ctx, p.Bucket, n, p.store.isRemoved); err == nil && !runs && !events {
+		if runs, events, err = p.store.lacks(ctx, p.history, n, p.store.isRemoved); err == nil && !runs && !events {
 			return 0, fmt.Errorf("the store lacks removed runs of push %d, which a compaction left out; pull into a new store and push that", n)
 		}
 		return 0, cmp.Or(err, fmt.Errorf("the store lacks runs or events of push %d; run store pull first", n))

@@ -25,13 +25,26 @@ const parallel = 8
 type Bucket struct {
 	*remote
 	program string
-	id      string // of the marker; empty before the first request, and if there is none
+	caches  string // directory of the caches of all buckets; empty: that of the user
+	id      string // of the marker; empty until it was read
+}
+
+// history is what a command knows of the pushes in a bucket.
+type history struct {
+	*remote
 	cache   string // directory with the manifests that were read; they only save requests
 	pushes  map[int64]entry
 	pointer int64      // the number of the newest compacted store that is found without reading all manifests
 	base    int64      // a compacted store replaces the pushes up to it, whose manifests need not be read
-	last    int64      // the largest number
-	mu      sync.Mutex // of pushes and last, for several requests
+	mu      sync.Mutex // of pushes, for several requests
+}
+
+// last returns the largest number; 0 if there is none.
+func (h *history) last() (largest int64) {
+	for n := range h.pushes {
+		largest = max(largest, n)
+	}
+	return largest
 }
 
 // entry is a manifest that is in the bucket.
@@ -69,7 +82,7 @@ func Open(address string, o Options) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
 	}
-	return &Bucket{remote: r, program: o.Program, cache: o.Cache}, nil
+	return &Bucket{remote: r, program: o.Program, caches: o.Cache}, nil
 }
 
 // URL returns the URL of a key.
@@ -83,18 +96,25 @@ var ErrEmpty = errors.New("nothing was pushed there yet")
 
 // Reach reads the marker. The error is ErrEmpty if nothing was pushed.
 func (b *Bucket) Reach(ctx context.Context) error {
-	if err := b.open(ctx); err != nil {
-		return fmt.Errorf("opening %s: %w", b.location, err)
+	_, err := b.open(ctx)
+	if err != nil {
+		err = fmt.Errorf("opening %s: %w", b.location, err)
 	}
-	return nil
+	return err
 }
 
-// open reads the marker, once.
-func (b *Bucket) open(ctx context.Context) error {
-	b.pushes, b.base, b.last = map[int64]entry{}, 0, 0
-	if b.id != "" {
-		return nil
+// open reads the marker, once, and begins a history without pushes.
+func (b *Bucket) open(ctx context.Context) (*history, error) {
+	if b.id == "" {
+		if err := b.readMarker(ctx); err != nil {
+			return nil, err
+		}
 	}
+	return &history{remote: b.remote, cache: b.cacheDir(), pushes: map[int64]entry{}}, nil
+}
+
+// readMarker reads the marker. The error is ErrEmpty if nothing was pushed.
+func (b *Bucket) readMarker(ctx context.Context) error {
 	line, _, err := b.get(ctx, markerKey, maxMarker)
 	if errors.Is(err, errMissing) {
 		switch pushes, err := b.anyPush(ctx); {
@@ -117,13 +137,12 @@ func (b *Bucket) open(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", b.url(markerKey), err)
 	}
 	b.id = m.ID
-	b.cache = b.cacheDir()
 	return nil
 }
 
 // anyPush reports whether the bucket has manifests.
-func (b *Bucket) anyPush(ctx context.Context) (found bool, err error) {
-	err = b.list(ctx, pushesDir, "", true, func(l listed) error {
+func (r *remote) anyPush(ctx context.Context) (found bool, err error) {
+	err = r.list(ctx, pushesDir, "", true, func(l listed) error {
 		_, ok := parseNumber(pushesDir, l.key)
 		found = found || ok
 		return nil
@@ -137,7 +156,7 @@ const wayOut = "put this object back from a copy, or pull what is whole into a s
 // cacheDir returns the directory of this bucket in the cache: of the server, the prefix and the id, so that no other bucket can pretend to
 // be it. It is empty if it cannot be created.
 func (b *Bucket) cacheDir() string {
-	root := b.cache
+	root := b.caches
 	if root == "" {
 		var err error
 		if root, err = os.UserCacheDir(); err != nil {
@@ -154,23 +173,25 @@ func (b *Bucket) cacheDir() string {
 }
 
 // cacheFile returns the name of the file of the cache for a manifest: a line with its ETag, and the manifest.
-func (b *Bucket) cacheFile(n int64) string { return filepath.Join(b.cache, numberText(n)+numberSuffix) }
+func (h *history) cacheFile(n int64) string {
+	return filepath.Join(h.cache, numberText(n)+numberSuffix)
+}
 
 // cached returns a manifest of the cache, or nil. It counts only if the bucket lists its number with the same ETag.
-func (b *Bucket) cached(n int64) []byte {
-	if b.cache == "" {
+func (h *history) cached(n int64) []byte {
+	if h.cache == "" {
 		return nil
 	}
-	content, err := os.ReadFile(b.cacheFile(n))
+	content, err := os.ReadFile(h.cacheFile(n))
 	etag, line, _ := bytes.Cut(content, []byte("\n"))
-	if err != nil || len(etag) == 0 || string(etag) != b.pushes[n].etag {
+	if err != nil || len(etag) == 0 || string(etag) != h.pushes[n].etag {
 		return nil
 	}
 	return line
 }
 
 // keep adds a manifest to those that are known.
-func (b *Bucket) keep(n int64, line []byte) error {
+func (h *history) keep(n int64, line []byte) error {
 	m, err := decodeManifest(line)
 	if err != nil {
 		return err
@@ -178,128 +199,127 @@ func (b *Bucket) keep(n int64, line []byte) error {
 	if m.Replaces >= n && m.Replaces > 0 {
 		return fmt.Errorf("%w: it replaces later pushes", ErrDamaged)
 	}
-	e := b.pushes[n]
+	e := h.pushes[n]
 	e.summary = m
 	if len(m.RunIDs) > 0 {
 		e.first, e.last = m.RunIDs[0], m.RunIDs[len(m.RunIDs)-1]
 	}
 	m.RunIDs = nil
-	b.pushes[n] = e
+	h.pushes[n] = e
 	return nil
 }
 
 // refresh lists all manifests, and reads those that the cache has. If some are unknown that the newest compacted store replaces, it reads
 // the manifest of that store, and the pushes begin after them.
-func (b *Bucket) refresh(ctx context.Context) error {
+func (h *history) refresh(ctx context.Context) error {
 	newest := int64(0)
-	err := b.list(ctx, compactedDir, "", true, func(l listed) error {
+	err := h.list(ctx, compactedDir, "", true, func(l listed) error {
 		if n, ok := parseNumber(compactedDir, l.key); ok {
 			newest = max(newest, n)
 		}
 		return nil
 	})
-	b.pointer = newest
+	h.pointer = newest
 	if err != nil {
 		return err
 	}
-	if err := b.listAfter(ctx, 0); err != nil {
+	if err := h.listAfter(ctx, 0); err != nil {
 		return err
 	}
-	for n := range b.pushes {
-		if line := b.cached(n); line != nil {
-			_ = b.keep(n, line) // a damaged one is read again
+	for n := range h.pushes {
+		if line := h.cached(n); line != nil {
+			_ = h.keep(n, line) // a damaged one is read again
 		}
 	}
 	if newest == 0 {
 		return nil
 	}
-	switch err := b.readManifest(ctx, newest); {
+	switch err := h.readManifest(ctx, newest); {
 	case errors.Is(err, ErrDamaged):
 		return nil // the pushes themselves are read
 	case err != nil:
-		return b.inManifest(newest, err)
+		return h.inManifest(newest, err)
 	}
-	replaces, known := b.pushes[newest].summary.Replaces, int64(0)
-	for n, e := range b.pushes {
+	replaces, known := h.pushes[newest].summary.Replaces, int64(0)
+	for n, e := range h.pushes {
 		if n <= replaces && e.summary != nil {
 			known++
 		}
 	}
 	if known < replaces {
-		b.base = replaces
+		h.base = replaces
 	}
 	return nil
 }
 
 // listAfter lists the manifests after a number.
-func (b *Bucket) listAfter(ctx context.Context, n int64) error {
+func (h *history) listAfter(ctx context.Context, n int64) error {
 	after := ""
 	if n > 0 {
 		after = numberKey(n)
 	}
-	return b.list(ctx, pushesDir, after, false, func(l listed) error {
+	return h.list(ctx, pushesDir, after, false, func(l listed) error {
 		number, ok := parseNumber(pushesDir, l.key)
 		if !ok || number <= n {
 			return nil
 		}
-		b.pushes[number] = entry{etag: l.etag, modified: l.modified}
-		b.last = max(b.last, number)
+		h.pushes[number] = entry{etag: l.etag, modified: l.modified}
 		return nil
 	})
 }
 
 // inManifest names the manifest that an error is about.
-func (b *Bucket) inManifest(n int64, err error) error {
+func (h *history) inManifest(n int64, err error) error {
 	switch {
 	case errors.Is(err, ErrDamaged):
-		return fmt.Errorf("%s: %w; %s", b.url(numberKey(n)), err, wayOut)
+		return fmt.Errorf("%s: %w; %s", h.url(numberKey(n)), err, wayOut)
 	case errors.Is(err, ErrFormat):
-		return fmt.Errorf("%s: %w", b.url(numberKey(n)), err)
+		return fmt.Errorf("%s: %w", h.url(numberKey(n)), err)
 	}
 	return err
 }
 
 // readManifest reads a manifest, unless it is known. An error about its content does not name it.
-func (b *Bucket) readManifest(ctx context.Context, n int64) error {
-	b.mu.Lock()
-	known := b.pushes[n].summary != nil
-	b.mu.Unlock()
+func (h *history) readManifest(ctx context.Context, n int64) error {
+	h.mu.Lock()
+	known := h.pushes[n].summary != nil
+	h.mu.Unlock()
 	if known {
 		return nil
 	}
-	line, etag, err := b.get(ctx, numberKey(n), maxManifest)
+	line, etag, err := h.get(ctx, numberKey(n), maxManifest)
 	if errors.Is(err, errMissing) {
 		err = fmt.Errorf("%w: it is missing, and later pushes are there", ErrDamaged)
 	}
 	if err != nil {
 		return err
 	}
-	return b.learn(n, line, etag)
+	return h.learn(n, line, etag)
 }
 
 // partSuffix ends the names of files of the cache that are being written.
 const partSuffix = ".part"
 
 // learn adds a manifest that was read or written, also to the cache.
-func (b *Bucket) learn(n int64, line []byte, etag string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.keep(n, line); err != nil {
+func (h *history) learn(n int64, line []byte, etag string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.keep(n, line); err != nil {
 		return err
 	}
-	e := b.pushes[n]
+	e := h.pushes[n]
 	e.etag = etag
-	b.pushes[n], b.last = e, max(b.last, n)
-	if b.cache == "" || etag == "" || b.cached(n) != nil {
+	h.pushes[n] = e
+	if h.cache == "" || etag == "" || h.cached(n) != nil {
 		return nil
 	}
-	temp, err := os.CreateTemp(b.cache, "*"+partSuffix)
+	temp, err := os.CreateTemp(h.cache, "*"+partSuffix)
 	if err != nil {
 		return nil // a cache that cannot be written costs requests
 	}
 	_, err = temp.Write(append([]byte(etag+"\n"), line...))
 	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), b.cacheFile(n))
+		err = os.Rename(temp.Name(), h.cacheFile(n))
 	}
 	if err != nil {
 		_ = os.Remove(temp.Name())
@@ -308,26 +328,26 @@ func (b *Bucket) learn(n int64, line []byte, etag string) error {
 }
 
 // readAll reads the manifests with these numbers. refused is called for damaged and missing ones; nil: they are errors.
-func (b *Bucket) readAll(ctx context.Context, numbers []int64, refused func(n int64, err error)) error {
+func (h *history) readAll(ctx context.Context, numbers []int64, refused func(n int64, err error)) error {
 	var mu sync.Mutex
 	return inParallel(ctx, len(numbers), func(i int) error {
-		err := b.readManifest(ctx, numbers[i])
+		err := h.readManifest(ctx, numbers[i])
 		if errors.Is(err, ErrDamaged) && refused != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			refused(numbers[i], err)
 			return nil
 		}
-		return b.inManifest(numbers[i], err)
+		return h.inManifest(numbers[i], err)
 	})
 }
 
 // numbers returns the numbers of the manifests after base, ascending, with the first number of each gap: to read it tells whether it is
 // one.
-func (b *Bucket) numbers() []int64 {
-	all := slices.DeleteFunc(slices.Sorted(maps.Keys(b.pushes)), func(n int64) bool { return n <= b.base })
+func (h *history) numbers() []int64 {
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(h.pushes)), func(n int64) bool { return n <= h.base })
 	var gaps []int64
-	next := b.base + 1
+	next := h.base + 1
 	for _, n := range all {
 		if n > next {
 			gaps = append(gaps, next)
@@ -340,8 +360,8 @@ func (b *Bucket) numbers() []int64 {
 }
 
 // compacted returns the number of the newest compacted store whose manifest was read; 0 if there is none.
-func (b *Bucket) compacted() (newest int64) {
-	for n, e := range b.pushes {
+func (h *history) compacted() (newest int64) {
+	for n, e := range h.pushes {
 		if e.replaces() > 0 {
 			newest = max(newest, n)
 		}
@@ -350,23 +370,23 @@ func (b *Bucket) compacted() (newest int64) {
 }
 
 // runIDs returns the ids of the runs of a push whose manifest was read.
-func (b *Bucket) runIDs(ctx context.Context, n int64) (idList, error) {
-	if b.pushes[n].summary.Runs == 0 {
+func (h *history) runIDs(ctx context.Context, n int64) (idList, error) {
+	if h.pushes[n].summary.Runs == 0 {
 		return nil, nil
 	}
-	line := b.cached(n)
+	line := h.cached(n)
 	if line == nil {
 		var err error
-		if line, _, err = b.get(ctx, numberKey(n), maxManifest); err != nil {
+		if line, _, err = h.get(ctx, numberKey(n), maxManifest); err != nil {
 			return nil, err
 		}
 	}
 	m, err := decodeManifest(line)
-	if err == nil && m.Push != b.pushes[n].summary.Push {
+	if err == nil && m.Push != h.pushes[n].summary.Push {
 		err = fmt.Errorf("%w: another push took its place", ErrDamaged)
 	}
 	if err != nil {
-		return nil, b.inManifest(n, err)
+		return nil, h.inManifest(n, err)
 	}
 	return m.RunIDs, nil
 }

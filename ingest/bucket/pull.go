@@ -47,8 +47,8 @@ const (
 // merged of one whose manifest or objects are damaged; it is refused, and the others are merged. If a pull is interrupted, the next one
 // does the rest.
 func (b *Bucket) Pull(ctx context.Context, dir string, s *ingest.Store, o Pulling) (Pulled, error) {
-	p := &pulling{Bucket: b, into: s, options: o, damaged: map[int64]bool{}}
-	err := p.pull(ctx, dir)
+	p := &pulling{into: s, options: o, damaged: map[int64]bool{}}
+	err := p.pull(ctx, b, dir)
 	if err != nil {
 		err = fmt.Errorf("pulling %s into store %s: %w", b.location, dir, err)
 	}
@@ -57,7 +57,7 @@ func (b *Bucket) Pull(ctx context.Context, dir string, s *ingest.Store, o Pullin
 
 // pulling is the state of a pull.
 type pulling struct {
-	*Bucket
+	*history
 	into    *ingest.Store
 	store   *local
 	options Pulling
@@ -72,8 +72,8 @@ type lacking struct {
 	runs, events bool
 }
 
-func (p *pulling) pull(ctx context.Context, dir string) (err error) {
-	if err := p.open(ctx); err != nil {
+func (p *pulling) pull(ctx context.Context, b *Bucket, dir string) (err error) {
+	if p.history, err = b.open(ctx); err != nil {
 		return err
 	}
 	if err := p.refresh(ctx); err != nil {
@@ -145,7 +145,7 @@ func (p *pulling) missing(ctx context.Context) (all []lacking, err error) {
 			continue
 		}
 		l := lacking{number: n}
-		if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, n, p.store.isRemoved); err != nil {
+		if l.runs, l.events, err = p.store.lacks(ctx, p.history, n, p.store.isRemoved); err != nil {
 			return nil, err
 		}
 		if l.runs || l.events {
@@ -162,7 +162,7 @@ func (p *pulling) missing(ctx context.Context) (all []lacking, err error) {
 		return all, nil // the pushes themselves are fewer objects
 	}
 	l := lacking{number: whole}
-	if l.runs, l.events, err = p.store.lacks(ctx, p.Bucket, whole, p.store.isRemoved); err != nil {
+	if l.runs, l.events, err = p.store.lacks(ctx, p.history, whole, p.store.isRemoved); err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(l lacking) bool { return l.number <= m.Replaces })

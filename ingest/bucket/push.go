@@ -44,15 +44,15 @@ const skew = time.Hour
 // they are acknowledged: their manifest is in the bucket. If it is interrupted, what has no manifest is ignored by readers, and the next
 // push puts it again.
 func (b *Bucket) Push(ctx context.Context, dir string, s *ingest.Store) (Pushed, error) {
-	p := &pushing{Bucket: b}
-	err := p.push(ctx, dir, s)
+	p := &pushing{program: b.program}
+	err := p.push(ctx, b, dir, s)
 	if err != nil {
 		err = fmt.Errorf("pushing store %s to %s: %w", dir, b.location, err)
 	}
 	return p.done, err
 }
 
-func (p *pushing) push(ctx context.Context, dir string, s *ingest.Store) (err error) {
+func (p *pushing) push(ctx context.Context, b *Bucket, dir string, s *ingest.Store) (err error) {
 	if _, err := s.Seal(ctx); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *pushing) push(ctx context.Context, dir string, s *ingest.Store) (err er
 		return err
 	}
 	p.done.Live = len(p.store.listing.Live)
-	if err := p.openOrCreate(ctx); err != nil {
+	if p.history, err = b.openOrCreate(ctx); err != nil {
 		return err
 	}
 	if err := p.refresh(ctx); err != nil {
@@ -88,32 +88,32 @@ func (p *pushing) push(ctx context.Context, dir string, s *ingest.Store) (err er
 }
 
 // openOrCreate reads the marker, or makes it.
-func (b *Bucket) openOrCreate(ctx context.Context) error {
-	err := b.open(ctx)
+func (b *Bucket) openOrCreate(ctx context.Context) (*history, error) {
+	h, err := b.open(ctx)
 	if !errors.Is(err, ErrEmpty) {
-		return err
+		return h, err
 	}
 	now := time.Now().UTC()
 	line, err := schema.SignJSON(marker{Format, schema.NewULID(now).String(), now})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := b.putBytes(ctx, markerKey, line, true); err != nil && !errors.Is(err, errTaken) {
-		return err
+		return nil, err
 	}
 	return b.open(ctx)
 }
 
 // probe checks that the bucket keeps If-None-Match, as long as nothing was pushed.
-func (b *Bucket) probe(ctx context.Context) error {
-	if b.last > 0 {
+func (h *history) probe(ctx context.Context) error {
+	if len(h.pushes) > 0 {
 		return nil
 	}
-	line, _, err := b.get(ctx, markerKey, maxMarker)
+	line, _, err := h.get(ctx, markerKey, maxMarker)
 	if err != nil {
 		return err
 	}
-	switch _, err := b.putBytes(ctx, markerKey, line, true); {
+	switch _, err := h.putBytes(ctx, markerKey, line, true); {
 	case errors.Is(err, errTaken):
 		return nil
 	case err == nil:
@@ -124,17 +124,18 @@ func (b *Bucket) probe(ctx context.Context) error {
 }
 
 // putBytes puts a small object, and returns its ETag.
-func (b *Bucket) putBytes(ctx context.Context, key string, content []byte, onlyNew bool) (etag string, err error) {
+func (r *remote) putBytes(ctx context.Context, key string, content []byte, onlyNew bool) (etag string, err error) {
 	sum := sha256.Sum256(content)
-	return b.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
+	return r.put(ctx, key, bytes.NewReader(content), int64(len(content)), hex.EncodeToString(sum[:]), onlyNew)
 }
 
 // pushing is the state of a push.
 type pushing struct {
-	*Bucket
-	store *local
-	lost  runfile.Lost
-	done  Pushed
+	*history
+	program string
+	store   *local
+	lost    runfile.Lost
+	done    Pushed
 }
 
 // part is what becomes one push.
@@ -495,7 +496,7 @@ var errOvertaken = errors.New("another push has some of it")
 const pushAge = leftoverAge / 2
 
 // commit puts the manifest under the first free number, and returns its size. The push is acknowledged when it returns without error.
-func (b *Bucket) commit(ctx context.Context, m *manifest) (int64, error) {
+func (h *history) commit(ctx context.Context, m *manifest) (int64, error) {
 	line, err := m.encode()
 	if err != nil {
 		return 0, err
@@ -507,62 +508,59 @@ func (b *Bucket) commit(ctx context.Context, m *manifest) (int64, error) {
 		if time.Now().Round(0).Sub(m.At) > pushAge { // by the clock on the wall, which goes on while a machine sleeps
 			return 0, fmt.Errorf("the push began more than %.0f days ago, and its objects may have been removed: push again", pushAge.Hours()/24)
 		}
-		n := b.last + 1
+		n := h.last() + 1
 		if n > maxNumber {
-			return 0, fmt.Errorf("%w: there is no number after %d", ErrDamaged, b.last)
+			return 0, fmt.Errorf("%w: there is no number after %d", ErrDamaged, n-1)
 		}
-		etag, err := b.putBytes(ctx, numberKey(n), line, true)
+		etag, err := h.putBytes(ctx, numberKey(n), line, true)
 		if err == nil {
-			return int64(len(line)), b.learn(n, line, etag)
+			return int64(len(line)), h.learn(n, line, etag)
 		}
-		if errors.Is(err, errTaken) {
-			err = b.lostTo(ctx, n, m)
+		if !errors.Is(err, errTaken) {
+			return 0, err
 		}
-		if !errors.Is(err, errNotMine) {
+		if mine, err := h.hasNumber(ctx, n, m); mine || err != nil {
 			return int64(len(line)), err
 		}
 	}
 }
 
-// errNotMine means that another push has the number.
-var errNotMine = errors.New("another push has the number")
-
-// lostTo reads who has a number. If it is this push, an answer was lost, and lostTo returns nil. Otherwise it reads the new manifests.
-// The error is errNotMine, or errOvertaken if one of them has runs or events of this push.
-func (b *Bucket) lostTo(ctx context.Context, n int64, m *manifest) error {
-	if err := b.readAll(ctx, []int64{n}, nil); err != nil {
-		return err
+// hasNumber reports whether a push has a number that is taken: then an answer was lost. Otherwise it reads the new manifests. The error is
+// errOvertaken if one of them has runs or events of the push.
+func (h *history) hasNumber(ctx context.Context, n int64, m *manifest) (bool, error) {
+	if err := h.readAll(ctx, []int64{n}, nil); err != nil {
+		return false, err
 	}
-	if b.pushes[n].summary.Push == m.Push {
-		return nil
+	if h.pushes[n].summary.Push == m.Push {
+		return true, nil
 	}
-	if err := b.listAfter(ctx, n); err != nil {
-		return err
+	if err := h.listAfter(ctx, n); err != nil {
+		return false, err
 	}
 	var fresh []int64
-	for _, later := range b.numbers() {
+	for _, later := range h.numbers() {
 		if later >= n {
 			fresh = append(fresh, later)
 		}
 	}
-	if err := b.readAll(ctx, fresh, nil); err != nil {
-		return err
+	if err := h.readAll(ctx, fresh, nil); err != nil {
+		return false, err
 	}
 	for _, later := range fresh {
-		overlaps, err := b.overlaps(ctx, later, m)
+		overlaps, err := h.overlaps(ctx, later, m)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if overlaps {
-			return errOvertaken
+			return false, errOvertaken
 		}
 	}
-	return errNotMine
+	return false, nil
 }
 
 // overlaps reports whether a push has runs or events of another one.
-func (b *Bucket) overlaps(ctx context.Context, n int64, m *manifest) (bool, error) {
-	e := b.pushes[n]
+func (h *history) overlaps(ctx context.Context, n int64, m *manifest) (bool, error) {
+	e := h.pushes[n]
 	if e.summary.Replaces > 0 || m.Replaces > 0 {
 		return false, nil
 	}
@@ -578,6 +576,6 @@ func (b *Bucket) overlaps(ctx context.Context, n int64, m *manifest) (bool, erro
 	if e.summary.Runs == 0 || m.Runs == 0 || e.first.Compare(m.RunIDs[len(m.RunIDs)-1]) > 0 || e.last.Compare(m.RunIDs[0]) < 0 {
 		return false, nil
 	}
-	ids, err := b.runIDs(ctx, n)
+	ids, err := h.runIDs(ctx, n)
 	return shared(m.RunIDs, ids), err
 }

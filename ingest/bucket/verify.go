@@ -34,8 +34,8 @@ type Verified struct {
 // also that their bytes match their SHA-256, for which all are read. It calls found for each problem. Manifests are read from the bucket,
 // not from the cache.
 func (b *Bucket) Verify(ctx context.Context, full bool, found func(check.Finding)) (Verified, error) {
-	v := &verifying{Bucket: b, found: found}
-	if err := v.verify(ctx, full); err != nil {
+	v := &verifying{found: found}
+	if err := v.verify(ctx, b, full); err != nil {
 		return v.done, fmt.Errorf("verifying %s: %w", b.location, err)
 	}
 	return v.done, nil
@@ -43,21 +43,24 @@ func (b *Bucket) Verify(ctx context.Context, full bool, found func(check.Finding
 
 // verifying is the state of Verify.
 type verifying struct {
-	*Bucket
+	*history
 	found   func(check.Finding)
 	done    Verified
 	objects map[string]listed
-	mu      sync.Mutex // of done, while objects are read
+	saying  sync.Mutex // of done, while objects are read
 }
 
 func (v *verifying) damage(key, format string, args ...any) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.saying.Lock()
+	defer v.saying.Unlock()
 	v.done.Damage++
 	v.found(check.Finding{Severity: check.SeverityDamage, Path: key, Problem: fmt.Sprintf(format, args...)})
 }
 
-func (v *verifying) verify(ctx context.Context, full bool) error {
+func (v *verifying) verify(ctx context.Context, b *Bucket, full bool) (err error) {
+	if v.history, err = b.open(ctx); err != nil {
+		return err
+	}
 	objects, last, err := v.readWhole(ctx, func(n int64, err error) { v.damage(numberKey(n), "%s", problem(err)) })
 	if err != nil {
 		return err
@@ -181,31 +184,28 @@ func countLacking(others, ids []schema.ULID) (n int) {
 // readWhole lists the manifests, then all objects, then the manifests that came meanwhile, and reads all manifests. Objects are put before
 // their manifest. So those of the manifests up to last are in the list of objects, and an object there that no manifest names was put by a
 // push that has not ended.
-func (b *Bucket) readWhole(ctx context.Context, refused func(n int64, err error)) (objects map[string]listed, last int64, err error) {
-	if err := b.open(ctx); err != nil {
+func (h *history) readWhole(ctx context.Context, refused func(n int64, err error)) (objects map[string]listed, last int64, err error) {
+	if err := h.listAfter(ctx, 0); err != nil {
 		return nil, 0, err
 	}
-	if err := b.listAfter(ctx, 0); err != nil {
-		return nil, 0, err
-	}
-	last = b.last
+	last = h.last()
 	objects = map[string]listed{}
-	err = b.list(ctx, "", "", false, func(l listed) error {
+	err = h.list(ctx, "", "", false, func(l listed) error {
 		objects[l.key] = l
 		return nil
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := b.listAfter(ctx, last); err != nil {
+	if err := h.listAfter(ctx, last); err != nil {
 		return nil, 0, err
 	}
-	return objects, last, b.readAll(ctx, b.numbers(), refused)
+	return objects, last, h.readAll(ctx, h.numbers(), refused)
 }
 
 // named lists the objects that the manifests name which were read.
-func (b *Bucket) named() (objects []Object) {
-	for _, e := range b.pushes {
+func (h *history) named() (objects []Object) {
+	for _, e := range h.pushes {
 		if e.summary != nil {
 			objects = append(objects, e.summary.Objects...)
 		}
@@ -237,12 +237,16 @@ func (b *Bucket) RemoveLeftovers(ctx context.Context) (removed int, err error) {
 	fail := func(err error) (int, error) {
 		return removed, fmt.Errorf("removing leftovers of %s: %w", b.location, err)
 	}
-	objects, _, err := b.readWhole(ctx, nil)
+	h, err := b.open(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	objects, _, err := h.readWhole(ctx, nil)
 	if err != nil {
 		return fail(err)
 	}
 	now := time.Unix(b.clock.Load(), 0)
-	for _, key := range leftovers(objects, b.named()) {
+	for _, key := range leftovers(objects, h.named()) {
 		if now.Sub(objects[key].modified) < leftoverAge {
 			continue
 		}
