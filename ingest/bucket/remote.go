@@ -439,3 +439,41 @@ func (r *remote) failed(ctx context.Context, doing, key string, err error) error
 	}
 	return fmt.Errorf("%s %s: %s answers %s", doing, r.url(key), r.endpoint, said)
 }
+
+// parallel is how many requests are under way at the same time.
+const parallel = 8
+
+// inParallel calls do for 0 to n-1, several at the same time, and returns the first error. After an error it begins no more.
+func inParallel(ctx context.Context, n int, do func(i int) error) error {
+	var mu sync.Mutex
+	var failed error
+	next := 0
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed == nil {
+			failed = ctx.Err()
+		}
+		if failed != nil || next == n {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	var working sync.WaitGroup
+	for range min(parallel, n) {
+		working.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				if err := do(i); err != nil {
+					mu.Lock()
+					if failed == nil {
+						failed = err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	working.Wait()
+	return failed
+}

@@ -3,8 +3,6 @@ package bucket
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,20 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// parallel is how many requests are under way at the same time.
-const parallel = 8
-
-// Bucket is a bucket that stores are pushed to and pulled from. Its methods must not be called at the same time.
-type Bucket struct {
-	*remote
-	program string
-	caches  string // directory of the caches of all buckets; empty: that of the user
-	id      string // of the marker; empty until it was read
-}
 
 // history is what a command knows of the pushes in a bucket.
 type history struct {
@@ -62,114 +48,6 @@ func (e entry) replaces() int64 {
 		return 0
 	}
 	return e.summary.Replaces
-}
-
-// Options are the options of Open.
-type Options struct {
-	Getenv  func(string) string // reads the variables that name the server and the region
-	Program string              // version of the program
-	Quiet   func(server string) // called once, if a request waits for half a minute in which nothing arrives or leaves
-	Cache   string              // directory for manifests that were read; empty: the directory of the user for caches
-}
-
-// Open prepares requests to the bucket with a URL, s3://BUCKET/PREFIX. It sends none. The error wraps ErrLocation.
-func Open(address string, o Options) (*Bucket, error) {
-	at, err := parseLocation(address)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
-	}
-	r, err := newRemote(at, o.Getenv, o.Quiet)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
-	}
-	return &Bucket{remote: r, program: o.Program, caches: o.Cache}, nil
-}
-
-// URL returns the URL of a key.
-func (b *Bucket) URL(key string) string { return b.url(key) }
-
-// Requests returns the number of requests that were sent, repetitions included.
-func (b *Bucket) Requests() int { return int(b.requests.Load()) }
-
-// ErrEmpty means that nothing was pushed yet.
-var ErrEmpty = errors.New("nothing was pushed there yet")
-
-// Reach reads the marker. The error is ErrEmpty if nothing was pushed.
-func (b *Bucket) Reach(ctx context.Context) error {
-	_, err := b.open(ctx)
-	if err != nil {
-		err = fmt.Errorf("opening %s: %w", b.location, err)
-	}
-	return err
-}
-
-// open reads the marker, once, and begins a history without pushes.
-func (b *Bucket) open(ctx context.Context) (*history, error) {
-	if b.id == "" {
-		if err := b.readMarker(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return &history{remote: b.remote, cache: b.cacheDir(), pushes: map[int64]entry{}}, nil
-}
-
-// readMarker reads the marker. The error is ErrEmpty if nothing was pushed.
-func (b *Bucket) readMarker(ctx context.Context) error {
-	line, _, err := b.get(ctx, markerKey, maxMarker)
-	if errors.Is(err, errMissing) {
-		switch pushes, err := b.anyPush(ctx); {
-		case err != nil:
-			return err
-		case !pushes:
-			return ErrEmpty
-		}
-		// The first push made the marker before its manifest, perhaps between the two requests.
-		line, _, err = b.get(ctx, markerKey, maxMarker)
-	}
-	if errors.Is(err, errMissing) {
-		return fmt.Errorf("%w: %s is missing, and pushes are there; %s", ErrDamaged, b.url(markerKey), wayOut)
-	}
-	if err != nil {
-		return err
-	}
-	m, err := decodeMarker(line)
-	if err != nil {
-		return fmt.Errorf("%s: %w", b.url(markerKey), err)
-	}
-	b.id = m.ID
-	return nil
-}
-
-// anyPush reports whether the bucket has manifests.
-func (r *remote) anyPush(ctx context.Context) (found bool, err error) {
-	err = r.list(ctx, pushesDir, "", true, func(l listed) error {
-		_, ok := parseNumber(pushesDir, l.key)
-		found = found || ok
-		return nil
-	})
-	return found, err
-}
-
-// wayOut says what helps when no push can go on.
-const wayOut = "put this object back from a copy, or pull what is whole into a store and push that to another prefix"
-
-// cacheDir returns the directory of this bucket in the cache: of the server, the prefix and the id, so that no other bucket can pretend to
-// be it. It is empty if it cannot be created.
-func (b *Bucket) cacheDir() string {
-	root := b.caches
-	if root == "" {
-		var err error
-		if root, err = os.UserCacheDir(); err != nil {
-			root = os.TempDir()
-		}
-		root = filepath.Join(root, "neurolens", "buckets")
-	}
-	sum := sha256.Sum256([]byte(b.endpoint.String() + "\n" + b.location.String() + "\n" + b.id))
-	dir := filepath.Join(root, hex.EncodeToString(sum[:16]))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return ""
-	}
-	return dir
 }
 
 // cacheFile returns the name of the file of the cache for a manifest: a line with its ETag, and the manifest.
@@ -390,41 +268,3 @@ func (h *history) runIDs(ctx context.Context, n int64) (idList, error) {
 	}
 	return m.RunIDs, nil
 }
-
-// inParallel calls do for 0 to n-1, several at the same time, and returns the first error. After an error it begins no more.
-func inParallel(ctx context.Context, n int, do func(i int) error) error {
-	var mu sync.Mutex
-	var failed error
-	next := 0
-	take := func() (int, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed == nil {
-			failed = ctx.Err()
-		}
-		if failed != nil || next == n {
-			return 0, false
-		}
-		next++
-		return next - 1, true
-	}
-	var working sync.WaitGroup
-	for range min(parallel, n) {
-		working.Go(func() {
-			for i, ok := take(); ok; i, ok = take() {
-				if err := do(i); err != nil {
-					mu.Lock()
-					if failed == nil {
-						failed = err
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	working.Wait()
-	return failed
-}
-
-// problem returns the text of an error without the words that every damage has.
-func problem(err error) string { return runfile.ProblemText(err) }
