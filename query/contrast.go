@@ -23,12 +23,21 @@ func (c Contrast) String() string {
 	return c.Axis + "=" + c.Value
 }
 
-// ContrastOf chooses an axis to compare for points without a named baseline, with the value of the first point as the baseline. It is a
+// ContrastOf returns the first of ContrastsOf; it is empty if there is none. work reports that it probably is the amount of work.
+func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
+	all, work := ContrastsOf(points, medians)
+	if len(all) == 0 {
+		return Contrast{}, false
+	}
+	return all[0], work
+}
+
+// ContrastsOf chooses an axis to compare for points without a named baseline, with the value of the first point as the baseline. It is a
 // guess from medians, which has the median of each point, nil where there is none. An axis whose effect is less than a quarter of the
 // largest, by the logarithm, comes after the others. Of the rest it prefers names to numbers, then the largest effect, then few values.
 // Benchmarks are compared only if they are functions of one file. The amount of work is chosen last, and its effect is not compared with
-// others. work reports that it was chosen, or that the only axis is one of numbers. There is no axis if the points differ in none.
-func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
+// others. work reports that it was chosen, or that the only axis is one of numbers. The axis chosen is the first of all in which points differ.
+func ContrastsOf(points []Point, medians []*float64) (sorted []Contrast, work bool) {
 	var all []candidate
 	consider := func(axis, field string, rank int, of func(p *Point) any) {
 		values := map[any]bool{}
@@ -55,7 +64,7 @@ func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
 		}
 	}
 	if len(points) == 0 {
-		return Contrast{}, false
+		return nil, false
 	}
 	for _, name := range slices.Sorted(maps.Keys(points[0].Params)) {
 		rank := names
@@ -64,11 +73,11 @@ func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
 		}
 		consider(filter.ParameterKey(name), filter.ParamPrefix+name, rank, func(p *Point) any { return p.Parameter(name) })
 	}
-	if len(all) == 0 {
-		return Contrast{}, false
+	slices.SortStableFunc(all, byPreference(all))
+	for _, c := range all {
+		sorted = append(sorted, c.Contrast)
 	}
-	first := slices.MinFunc(all, byPreference(all))
-	return first.Contrast, first.work || first.rank >= numbers && len(all) == 1
+	return sorted, len(all) > 0 && (all[0].work || all[0].rank >= numbers && len(all) == 1)
 }
 
 // candidate is an axis that ContrastOf may choose.

@@ -54,8 +54,8 @@ import (
 // Request selects the runs to compare and how. Only runs of purpose measure are compared, unless Metrics are of passes of profilers alone.
 type Request struct {
 	// Base and Head are filters. If Head is empty, Base selects sessions with two sides (bench --against), and these sides are
-	// compared. If no session has two sides, the points are compared with the baseline that their sweep names, as with Axis, Reference and
-	// Paired. With BaseDB an empty Head selects all runs.
+	// compared. If no session has two sides, the points are compared with the baseline that their sweep names or, except for a gate, with one
+	// that is guessed (query.ContrastsOf), as with Axis, Reference and Paired. With BaseDB an empty Head selects all runs.
 	Base, Head string
 
 	// BaseDB has the runs of Base if they are in other stores than those of Head, for example because Base is a file; nil: both
@@ -111,7 +111,8 @@ type Comparison struct {
 	SecondLook []Row // see Request.SecondLook; the error rates hold for it by itself
 	Others     []Row // see Request.Others; the error rates hold for each metric by itself
 	Base, Head Side
-	Contrast   query.Contrast // the baseline that the values of an axis are compared with; empty: two sides are
+	Contrast   query.Contrast   // the baseline that the values of an axis are compared with; empty: two sides are
+	Guesses    []query.Contrast // if Contrast is a guess, as nobody named a baseline: all that it was chosen from, the best first
 	Differs    []query.FactDifference
 	Common     []string          // identity columns and parameters (as param.NAME) that are known to be equal in all points
 	Thresholds judge.Thresholds  // thresholds of the metrics that have the same one at all points
@@ -218,7 +219,8 @@ type comparison struct {
 	axis       string   // field of Request.Axis
 	passes     []string // see Comparison.Passes
 	contrast   query.Contrast
-	many       int // see manyRuns
+	guesses    []query.Contrast // see Comparison.Guesses
+	many       int              // see manyRuns
 	base, head *selectedSide
 	primary    string                             // metric that was asked for and is the primary one of all runs; empty: none
 	names      []query.FactDifference             // identity fields in which the sides differ
@@ -249,7 +251,7 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	if err != nil {
 		return Comparison{}, err
 	}
-	c.Base, c.Head, c.Contrast, c.Passes = m.base.Side, m.head.Side, m.contrast, m.passes
+	c.Base, c.Head, c.Contrast, c.Guesses, c.Passes = m.base.Side, m.head.Side, m.contrast, m.guesses, m.passes
 	c.Differs = base.differences(head, m.base, m.head)
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err

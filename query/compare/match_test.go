@@ -61,7 +61,6 @@ func TestCompareMatches(t *testing.T) {
 		{"backend=nonesuch", "bs=1", "backend=nonesuch matches no run (1 session in this store)"},
 		{"bs=1", "session=last~7", "session=last~7 matches no run"},
 		{"bs=1", "nonesuch=1", "no column or parameter is called \"nonesuch\""},
-		{"session=last", "", "session=last has neither two sides nor a baseline: neurolens compare --matrix backend=cpu session=last compares the values of backend"},
 		{"bs=1 (", "bs=2", "bs=1 ("},
 		{"baseline=nonesuch", "bs=2", "there is no baseline"},
 	} {
@@ -90,7 +89,7 @@ func TestCompareMatrix(t *testing.T) {
 }
 
 // TestComparePlanned: a selection without two sides is compared with the baseline that its sweep names, as with Axis. If the sweeps name
-// none or several, the error names an axis or the baselines.
+// none, it is a guess, except for a gate; if they name several, the error names them.
 func TestComparePlanned(t *testing.T) {
 	t.Parallel()
 	const reference = "./old in-{size} \"x\""
@@ -115,8 +114,14 @@ func TestComparePlanned(t *testing.T) {
 	valuetest.Equal(t, planned.Contrast, query.Contrast{Axis: "variant", Value: reference})
 	valuetest.Equal(t, asked.Contrast, planned.Contrast)
 	valuetest.Equal(t, cellOf(planned, 0, "verdict"), "improved")
+	valuetest.Equal(t, len(asked.Guesses)+len(planned.Guesses), 0)
+	guessed := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(3)})
+	valuetest.DeepEqual(t, guessed.Guesses, []query.Contrast{planned.Contrast})
+	valuetest.Equal(t, guessed.Contrast, planned.Contrast)
+	valuetest.Equal(t, cellOf(guessed, 0, "verdict"), "improved")
+	_, err := compare.Compare(t.Context(), db, compare.Request{Base: "session=" + querytest.SessionID(3), Rules: judge.Rules{Gate: true}})
+	querytest.WantInput(t, err, "has neither two sides nor a baseline, and a gate does not guess one: neurolens compare --matrix 'variant=./old in-{size} \"x\"' session="+querytest.SessionID(3)+" compares the values of variant")
 	for _, c := range []struct{ base, says string }{
-		{"session=" + querytest.SessionID(3), "has neither two sides nor a baseline: neurolens compare --matrix 'variant=./old in-{size} \"x\"' session=" + querytest.SessionID(3) + " compares the values of variant"},
 		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD"},
 		{"variant=new,nonesuch session=" + querytest.SessionID(1) + "," + querytest.SessionID(2), "have different baselines (variant="},
 		{"variant=nonesuch", "variant=nonesuch matches no run (3 sessions in this store)"},

@@ -80,12 +80,7 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 		return err
 	case len(named) == 1:
 		axis, value, _ := strings.Cut(named[0], "=")
-		m.req.Axis, m.req.Reference, m.req.Paired = axis, filter.QuoteFor(axis, value), true
-		if m.axis, err = axisOf(axis); err != nil {
-			return err
-		}
-		m.contrast = query.Contrast{Axis: axis, Value: value}
-		return m.sides(ctx, r, r)
+		return m.compareWith(ctx, r, query.Contrast{Axis: axis, Value: value})
 	case len(named) > 1:
 		return answer.InputError("compare: the sweeps of %s have different baselines (%s): %s chooses one, or name BASE and HEAD", name, answer.Brief(strings.Join(named, ", ")), m.matrixCommand(named[0]))
 	}
@@ -93,10 +88,25 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 	if err != nil {
 		return err
 	}
-	if c, _ := query.ContrastOf(points, medians); c.Axis != "" {
-		return answer.InputError("compare: %s has neither two sides nor a baseline: %s compares the values of %s", name, m.matrixCommand(c.String()), c.Axis)
+	contrasts, _ := query.ContrastsOf(points, medians)
+	switch {
+	case len(contrasts) == 0:
+		return answer.InputError("compare: %s has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD", name)
+	case m.req.Rules.Gate:
+		return answer.InputError("compare: %s has neither two sides nor a baseline, and a gate does not guess one: %s compares the values of %s", name, m.matrixCommand(contrasts[0].String()), contrasts[0].Axis)
 	}
-	return answer.InputError("compare: %s has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD", name)
+	m.guesses = contrasts
+	return m.compareWith(ctx, r, contrasts[0])
+}
+
+// compareWith selects the points with a value of an axis as the base, and the others as the head.
+func (m *comparison) compareWith(ctx context.Context, r *scan.Reader, c query.Contrast) (err error) {
+	m.req.Axis, m.req.Reference, m.req.Paired = c.Axis, filter.QuoteFor(c.Axis, c.Value), true
+	if m.axis, err = axisOf(c.Axis); err != nil {
+		return err
+	}
+	m.contrast = c
+	return m.sides(ctx, r, r)
 }
 
 // matrixCommand returns the command that compares the selection with a value of an axis. Other commands than compare have no such flag.

@@ -274,7 +274,20 @@ func (w Comparison) head() []string {
 	if len(c.Passes) > 0 {
 		lines = append(lines, "no measured run has "+strings.Join(c.Metrics, ", ")+": the values are of passes of "+strings.Join(c.Passes, ", "))
 	}
-	return slices.Concat(w.subject(), w.differences(), lines, w.differs(), w.alike(), w.shared())
+	return slices.Concat(w.subject(), w.differences(), w.guessed(), lines, w.differs(), w.alike(), w.shared())
+}
+
+// guessed says that nobody named the baseline, and how to compare the values of the next axis.
+func (w Comparison) guessed() []string {
+	if len(w.C.Guesses) == 0 {
+		return nil
+	}
+	line := "baseline " + w.C.Contrast.String() + " is a guess, as nobody named one"
+	if len(w.C.Guesses) > 1 {
+		next := w.C.Guesses[1]
+		line += fmt.Sprintf("; for %s: %s", next.Axis, term.ShellLine(slices.Concat([]string{"neurolens", "compare"}, w.Selection.Selections, []string{"--matrix", next.String()})...)+w.Reader.OfStores())
+	}
+	return []string{line}
 }
 
 // shared explains the reference of RELATIVE.

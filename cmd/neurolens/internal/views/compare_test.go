@@ -134,6 +134,26 @@ func TestHeadlineRepeats(t *testing.T) {
 	valuetest.Equal(t, w.withoutMachine(), "estimates, no verdict")
 }
 
+// TestIntervalStays: at 80 columns names are cut before the interval of the change is left out, also if a change says how it was estimated.
+func TestIntervalStays(t *testing.T) {
+	t.Parallel()
+	all := compare.Comparison{Metrics: []string{"latency"}}
+	low, high := 1e6, 1.2e6
+	for _, name := range []string{"example.com/project/package/Encode/64k", "example.com/project/package/Decode/64k"} {
+		r := compared(judge.Inconclusive, .2, -.101, .302)
+		r.Identity.Benchmark, r.Reason, r.MoreRuns, r.Flags = name, judge.Noise, 21, []string{compare.FlagPaired}
+		r.Base, r.Head, r.BaseID, r.HeadID = &compare.Measured{Value: &low, Runs: 6}, &compare.Measured{Value: &high, Runs: 6}, name, name
+		all.Rows, all.Points = append(all.Rows, r), append(all.Points, r.Point)
+	}
+	var b bytes.Buffer
+	Comparison{C: &all, Reader: Display{Width: 80}}.View().Render(&b, term.Page{Width: 80})
+	for _, want := range []string{"Encode/64k  1.00 ms  1.20 ms  +20.0 % paired  −10.1 +30.2  inconclusive\n", "Decode/64k  1.00 ms"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+}
+
 // The heading is about all points, not about those that are shown.
 func TestCompareHeading(t *testing.T) {
 	two := judge.Threshold{Value: .02}

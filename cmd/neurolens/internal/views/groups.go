@@ -195,7 +195,7 @@ func StatusCounts[S ~string](counts map[S]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// groupCount returns the line that counts everything.
+// groupCount returns the line that counts everything: first what the rows show, then what they were made of.
 func (l Listing) groupCount(g query.Grouping) string {
 	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), StatusCounts(g.Statuses))
 	if len(l.By) == 0 {
@@ -205,7 +205,19 @@ func (l Listing) groupCount(g query.Grouping) string {
 	if len(l.Sort) > 0 {
 		order = ", by " + strings.Join(l.Sort, ", ")
 	}
+	if g.Best {
+		runs := 0
+		for i := range g.Groups {
+			if p := g.Groups[i].Best; p != nil {
+				runs += p.Runs
+			}
+		}
+		all = fmt.Sprintf("the points shown have %s, chosen from %s", term.Count(runs, "run"), all)
+	}
 	if len(g.Groups) < g.Total {
+		if !g.Best {
+			all = term.All(g.Total, "group") + ": " + all
+		}
 		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", term.Thousands(len(g.Groups)), term.Count(g.Total, "group"), order, all)
 	}
 	return term.Count(g.Total, "group") + order + "; " + all

@@ -63,7 +63,8 @@ mixed         runs of the group differ in metric or unit, so there is no common 
 no_direction  it is unknown whether lower or higher values of the metric are better
 profile       profiler passes are counted, but their times are left out
 
-5 of 30 groups, by variant (--limit 0 for all); 1,204 points, 5,000 runs: 4,998 ok, 2 timeout
+5 of 30 groups, by variant (--limit 0 for all); the points shown have 8 runs, chosen from 1,204 points, 5,000
+runs: 4,998 ok, 2 timeout
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
