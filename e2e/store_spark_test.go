@@ -75,7 +75,7 @@ func TestSparkAnswers(t *testing.T) {
 	selected := filepath.Join(t.TempDir(), "selection")
 	selection := strings.Split(strings.ReplaceAll(selectionOf(t, page, 0), "/data/selection", selected), ";\n")
 	answers := sparkAnswers(t, python, sparkJob{dir, loadOf(t, page), []sparkStoreJob{
-		{"runs_store", append(sparkTexts(questions), selection...)}, {"empty", []string{rows}},
+		{"runs_store", append(sparkTexts(questions), selection...)}, {"empty", []string{rows, "SET spark.sql.legacy.storeAnalyzedPlanForView"}},
 	}})
 	checkSelection(t, dir, selected, false)
 	for i, q := range questions {
@@ -85,6 +85,7 @@ func TestSparkAnswers(t *testing.T) {
 		}
 	}
 	valuetest.DeepEqual(t, answers[1][0], []string{`{"n":0}`}, "the views of an empty store have rows")
+	valuetest.Contains(t, answers[1][1][0], `"value":"false"`, "a setting of the session after loading")
 }
 
 // sparkJob is the Python that loads views, and stores of a directory.
