@@ -476,11 +476,15 @@ func (w History) nameOf(row *history.Row) string {
 	return term.Short(seriesName(row))
 }
 
-// selection returns the filter, as words of a command line, that selects the point of a row and no other of the series.
+// selection returns the filter, as words of a command line, that selects the point of a row and no other of the series. If its change may be
+// chance among the series, it selects them all: alone, the series that was picked for its change could be called changed.
 func (w History) selection(row *history.Row) []string {
 	var words []string
 	if w.Req.Filter != "" {
 		words = append(words, w.Req.Filter)
+	}
+	if row.Verdict == judge.Inconclusive {
+		return words
 	}
 	varying, ids := w.points()
 	conditions, ok := []string(nil), false

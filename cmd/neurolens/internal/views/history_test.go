@@ -345,7 +345,7 @@ func TestHistoryInconclusive(t *testing.T) {
 	text = historyText(hidden, history.Request{Regressions: true}, 200, false)
 	if want := "12 sessions cannot decide among 3 series; from 13 on they can\n" +
 		"inconclusive: bs=1, 4.00 ms → 4.60 ms, +14.9 % since 2026-09-07 (81cc0fe..9a01b3d); may be chance among 3 series; more than 30 more sessions decide (a slow change needs 15 in all)\n" +
-		"\nnext  neurolens plot history batch_size=1\n"; text != want {
+		"\nnext  neurolens plot history\n"; text != want { // the only one of them alone would be called changed
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	hidden.Undecided.Better = true
