@@ -85,7 +85,7 @@ func TestBisect(t *testing.T) {
 	all := rows(t, dir, "SELECT count(*) FROM runs")
 	third := bisect("--format", "table")
 	_ = third.Run()
-	if got := rows(t, dir, "SELECT count(*) FROM runs"); got != all || !strings.Contains(third.Printed.String(), "the first changed commit after "+views.ShortCommit(programtest.Git(t, dir, "rev-parse", "c0"))+" is one of 2\n") {
+	if got := rows(t, dir, "SELECT count(*) FROM runs"); got != all || !strings.Contains(third.Printed.String(), " %  BLOCKS  RESULT\n") || !strings.Contains(third.Printed.String(), "the first changed commit after "+views.ShortCommit(programtest.Git(t, dir, "rev-parse", "c0"))+" is one of 2\n") {
 		t.Errorf("a search that is over: %s runs, then %s\n%s%s", all, got, third.Printed.String(), third.Messages.String())
 	}
 	checkNoSides(t, dir, cache)

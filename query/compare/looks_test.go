@@ -170,6 +170,9 @@ func TestSettledStored(t *testing.T) {
 			if cellOf(c, row, "looks") != "5" || cellOf(c, row, "head_runs") != fmt.Sprint(blocks[id]) {
 				t.Errorf("looks %s, runs %s of %d", cellOf(c, row, "looks"), cellOf(c, row, "head_runs"), blocks[id])
 			}
+			if got := cellOf(c, row, "confidence"); got != ".99" && got != "0.99" {
+				t.Errorf("the interval of one of five looks has the confidence %s", got)
+			}
 			settled[blocks[id]]++
 		}
 		if len(settled) < 3 {

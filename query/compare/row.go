@@ -45,6 +45,7 @@ type Estimates struct {
 	Change, Low, High float64 // head / base - 1, or head - base in the unit
 	Noise, Margin     float64 // on the same scale
 	P, Adjusted       float64
+	Confidence        float64 // level of the interval; NaN: there is none
 }
 
 // Relative is the result for a point relative to the common change of all points.
@@ -111,6 +112,10 @@ func (m *comparison) row(p *pairing) Row {
 		row.Estimates = &Estimates{
 			Change: scale.Change(o.Change.Value), Low: scale.Change(o.Change.Low), High: scale.Change(o.Change.High),
 			Noise: scale.Change(o.Noise), Margin: scale.Change(o.Margin), P: o.P, Adjusted: o.Adjusted,
+			Confidence: 1 - (1-judge.Confidence)*p.spend(),
+		}
+		if math.IsInf(o.Change.Low, -1) && math.IsInf(o.Change.High, 1) {
+			row.Estimates.Confidence = math.NaN()
 		}
 	}
 	if m.req.Rules.Gate {
@@ -408,6 +413,7 @@ func estimateFields() []answer.Field[Row] {
 		column("change", "effect size: head / base - 1 or, if scale is difference, head - base in the unit", func(e *Estimates) float64 { return e.Change }),
 		column("low", "lower end of the confidence interval of change", func(e *Estimates) float64 { return e.Low }),
 		column("high", "upper end of that interval", func(e *Estimates) float64 { return e.High }),
+		column("confidence", "confidence level of the interval, as a ratio: .95, or more if growing data are judged several times (see looks)", func(e *Estimates) float64 { return e.Confidence }),
 		column("noise", "half the width of the interval; if scale is ratio: sqrt((1 + high) / (1 + low)) - 1", func(e *Estimates) float64 { return e.Noise }),
 		column("threshold", "smallest change that counts, in the scale of change: --threshold (if scale is difference, a share is one of the smaller side), or more if the clock or the sessions vary by more", func(e *Estimates) float64 { return e.Margin }),
 		column("p", "p-value: probability of a difference at least this large if nothing changed", func(e *Estimates) float64 { return e.P }),

@@ -85,12 +85,14 @@ type Pair struct {
 	BaseRuns int      `json:"base_runs" doc:"number of ok runs of the baseline"`
 	Runs     int      `json:"runs" doc:"number of ok runs of the point"`
 	Speedup  *float64 `json:"speedup" doc:"how many times as fast as the baseline the point is; null if unknown"`
-	Low      *float64 `json:"speedup_low" doc:"lower end of its 95 % confidence interval; null if there are too few runs"`
+	Low      *float64 `json:"speedup_low" doc:"lower end of its confidence interval; null if there are too few runs"`
 	High     *float64 `json:"speedup_high" doc:"upper end of that interval"`
 
 	Difference     *float64 `json:"difference" doc:"value - base in the unit, if they are compared by difference: if a value is 0 or less, if the threshold is an amount, and for metrics that may be 0; else null"`
-	DifferenceLow  *float64 `json:"difference_low" doc:"lower end of its 95 % confidence interval; null if there are too few runs"`
+	DifferenceLow  *float64 `json:"difference_low" doc:"lower end of its confidence interval; null if there are too few runs"`
 	DifferenceHigh *float64 `json:"difference_high" doc:"upper end of that interval"`
+
+	Confidence *float64 `json:"confidence" doc:"confidence level of the interval, as a ratio: 0.95, or more if growing data were judged several times; null if there is none"`
 
 	Estimator Text `json:"estimator" doc:"paired or pairwise if the medians base and value contradict the change: paired is the median of the differences within blocks, pairwise of the differences of all pairs of runs. It is null if they agree"`
 
@@ -332,6 +334,7 @@ func pairOf(row *compare.Row) Pair {
 	if e == nil {
 		return p
 	}
+	p.Confidence = known(e.Confidence)
 	if !row.Ratio {
 		p.Difference, p.DifferenceLow, p.DifferenceHigh = known(e.Change), known(e.Low), known(e.High)
 		return p

@@ -44,7 +44,7 @@ func (b BisectAnswer) View() term.View {
 		v.Above = append(v.Above, term.OneLine(strings.Join(titleParts(b.Suite, b.Search.Steps[0].Point, b.Search.Steps[0].Metric), " · ")))
 	}
 	v.Columns = append(v.Columns, []term.Column{
-		{Header: "CHANGE", Right: true}, {Header: "INTERVAL", Right: true}, {Header: "BLOCKS", Right: true, Drop: 1}, {Header: "RESULT"},
+		{Header: "CHANGE", Right: true}, {Header: b.confidence(), Right: true}, {Header: "BLOCKS", Right: true, Drop: 1}, {Header: "RESULT"},
 	}...)
 	findings := b.Search.Findings(b.End)
 	for _, f := range findings {
@@ -54,6 +54,20 @@ func (b BisectAnswer) View() term.View {
 		v.Next = b.next(findings[0])
 	}
 	return v
+}
+
+// confidence returns the confidence level of the intervals; if they differ, the lowest.
+func (b BisectAnswer) confidence() string {
+	level := 1.
+	for _, f := range b.Search.Findings(b.End) {
+		if f.Step.Confidence > 0 {
+			level = min(level, f.Step.Confidence)
+		}
+	}
+	if level == 1 {
+		return "INTERVAL"
+	}
+	return views.Confidence(level)
 }
 
 // next returns the commands to type next.

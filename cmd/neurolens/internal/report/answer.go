@@ -131,12 +131,12 @@ func word(verdict judge.Verdict, unit, better summary.Text) string {
 }
 
 // fromTo prints a change with its values and how sure it is: latency 75.1 µs → 83.7 µs, +11.6 % (95 % interval +11.0 % to +12.1 %).
-func fromTo(metric summary.Text, before, after *float64, unit summary.Text, change, interval string) string {
+func fromTo(metric summary.Text, before, after *float64, unit summary.Text, change, level, interval string) string {
 	text := fmt.Sprintf("%s %s → %s, %s", metric, quantity(before, unit), quantity(after, unit), change)
 	if interval == "" {
 		return text
 	}
-	return text + " (95 % interval " + interval + ")"
+	return text + " (" + level + " interval " + interval + ")"
 }
 
 // trendAnswers returns what changed over sessions, or may have, and how many series did.
@@ -151,7 +151,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		command := m.command("history", d.pastOf(t, names)...)
 		switch n := counts[t.Verdict]; {
 		case t.Verdict == judge.Regressed && n <= maxWorse, (t.Verdict == judge.Improved || t.Verdict == judge.Changed) && n <= maxBetter:
-			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
+			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), "95 %", trendInterval(t)))
 			all = append(all, Answer{text, summary.Text(t.Verdict), command})
 		}
 		if t.Verdict == judge.Inconclusive && counts[t.Verdict] == 1 && counts[judge.Regressed] == 0 {
@@ -210,7 +210,7 @@ func longestTrend(d *Document) int {
 
 // mayBeChance says that a level changed visibly, and what a verdict needs.
 func mayBeChance(t *summary.Trend, names namer) string {
-	text := fmt.Sprintf("May be chance: %s, %s: %s; ", names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
+	text := fmt.Sprintf("May be chance: %s, %s: %s; ", names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), "95 %", trendInterval(t)))
 	if t.Missing > 0 && t.Off == 0 {
 		text += "about " + term.Count(t.Missing, "more session") + term.Verb(t.Missing, " decides", " decide")
 	} else {
@@ -235,7 +235,7 @@ func offText(t *summary.Trend, names namer) string {
 	if t.OffCommit != "" {
 		name += ", commit " + views.ShortCommit(string(t.OffCommit))
 	}
-	return fmt.Sprintf("%s: %s: %s; %s.", sessions, name, fromTo(t.Metric, t.Level, t.OffValue, t.Unit, offChange(t), ""), views.JudgesNewest(t.Missing, t.OffBase != ""))
+	return fmt.Sprintf("%s: %s: %s; %s.", sessions, name, fromTo(t.Metric, t.Level, t.OffValue, t.Unit, offChange(t), "", ""), views.JudgesNewest(t.Missing, t.OffBase != ""))
 }
 
 // offChange returns how far the newest session is off its level.
@@ -338,7 +338,7 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 
 // pairValues returns the values of a pair that changed, and how sure the change is.
 func pairValues(p *summary.Pair) string {
-	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), changeInterval(p, views.Ends))
+	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), levelOf(p), changeInterval(p, views.Ends))
 }
 
 // worst returns the pairs of a comparison with a verdict, the largest change first.

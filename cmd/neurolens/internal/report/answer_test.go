@@ -211,7 +211,8 @@ func TestAnswerOfSweep(t *testing.T) {
 	c.Best = []summary.BestValue{{Value: "fp16", Points: 3, Tied: 1, Most: new(3), Least: new(3)}, {Value: "fp32", Points: 1}}
 	c.Undecided, c.Reasons = 2, map[string]int{"few_runs": 2}
 	r.Pairs[3].Base, r.Pairs[3].Value, r.Pairs[3].Speedup, r.Pairs[3].Low, r.Pairs[3].High = new(2e6), new(1e6), new(2.), new(1.9), new(2.1)
-	want := "Best: precision=fp16 at 3 of 6 points, by −50.0 % to −50.0 % against precision=fp32; most at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (95 % interval −52.4 % to −47.4 %). " +
+	r.Pairs[3].Confidence = new(1 - .05/11) // it was looked at up to 11 times
+	want := "Best: precision=fp16 at 3 of 6 points, by −50.0 % to −50.0 % against precision=fp32; most at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (99.55 % interval −52.4 % to −47.4 %). " +
 		"At 1 of these another value may be as good: the intervals overlap. Elsewhere: precision=fp32 at 1, no verdict at 2 (too few runs)."
 	if got := texts(r); len(got) != 1 || got[0] != want {
 		t.Errorf("got  %s\nwant %s", got, want)

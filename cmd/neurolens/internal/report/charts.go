@@ -44,7 +44,7 @@ const (
 func (s *htmlWriter) change(p *summary.Pair) string {
 	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), changeText(p))
 	if interval := changeInterval(p, views.Ends); interval != "" {
-		text += ", 95 % interval " + interval
+		text += ", " + levelOf(p) + " interval " + interval
 	}
 	return text + ", " + p.Verdict
 }
@@ -74,9 +74,9 @@ func addByVerdict(f *chart.Figure, verdict string, style chart.Style, m chart.Ma
 
 // forest draws value / baseline of each pair with its interval, in the order of the table, and prints the change beside it.
 func (s *htmlWriter) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart {
-	f := &chart.Figure{Kind: chart.Forest, Title: "Changes from " + c.Name() + ", with 95 % intervals", X: chart.Axis{Label: "value / " + c.Name(), Better: s.d.direction(c)}}
-	var all []float64
 	drawn := mixed(pairs)
+	f := &chart.Figure{Kind: chart.Forest, Title: "Changes from " + c.Name() + ", with " + levelOf(drawn...) + " intervals", X: chart.Axis{Label: "value / " + c.Name(), Better: s.d.direction(c)}}
+	var all []float64
 	for _, p := range drawn {
 		ratio := func(speedup *float64) float64 {
 			if speedup == nil {

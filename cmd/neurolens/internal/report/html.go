@@ -477,7 +477,7 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 		{Header: "base", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
 		{Header: "value", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
 		{Header: "change", Unit: "ratio", Right: true, Stored: true},
-		{Header: "95 %", Right: true},
+		{Header: levelOf(shown...), Right: true},
 		{Header: "verdict"},
 	}}
 	for _, p := range shown {

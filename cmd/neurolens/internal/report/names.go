@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -161,6 +162,20 @@ func changeInterval(p *summary.Pair, form func(low, high float64, scale schema.S
 		low, high := ratioOf(*p.Low, better)-1, ratioOf(*p.High, better)-1
 		return form(min(low, high), max(low, high), schema.ScaleRatio, "")
 	}
+}
+
+// levelOf returns the confidence level of the intervals of pairs; if they differ, the lowest.
+func levelOf(pairs ...*summary.Pair) string {
+	level := 1.
+	for _, p := range pairs {
+		if p.Confidence != nil {
+			level = min(level, *p.Confidence)
+		}
+	}
+	if level == 1 { // there is no interval
+		level = judge.Confidence
+	}
+	return views.Confidence(level)
 }
 
 // quantity prints a value in a unit that suits it.

@@ -427,11 +427,15 @@ func (w Comparison) spends() (least, most float64) {
 // confidence returns the confidence level of the intervals in words; if they differ, the lowest.
 func (w Comparison) confidence() string {
 	_, most := w.spends()
-	percent := 100 * (1 - (1-judge.Confidence)*most)
-	if percent > 99.99 { // no interval holds always
+	return Confidence(1 - (1-judge.Confidence)*most)
+}
+
+// Confidence returns a confidence level as all screens and reports have it.
+func Confidence(level float64) string {
+	if level > .9999 { // no interval holds always
 		return ">99.99 %"
 	}
-	return fmt.Sprintf("%.4g %%", percent)
+	return fmt.Sprintf("%.4g %%", 100*level)
 }
 
 // confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known
