@@ -64,41 +64,53 @@ func TestSparkAnswers(t *testing.T) {
 	packEvents(t, filepath.Join(dir, "runs_store"), 8)
 	valuetest.OK(t, ingest.Init(filepath.Join(dir, "empty")))
 	page := programtest.RepositoryFile(t, "docs/spark.md")
+	questions := questionsAndViews(t, page)
+	questions = append(questions, sparkQuestion{"num", numbers("explode(array(%s))"), numbers("unnest([%s])")})
+	const rows = "SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM samples) + (SELECT count(*) FROM samples_long) + (SELECT count(*) FROM ops) AS n"
+	selected := filepath.Join(t.TempDir(), "selection")
+	selection := strings.Split(strings.ReplaceAll(selectionOf(t, page, 0), "/data/selection", selected), ";\n")
+	answers := sparkAnswers(t, python, sparkJob{dir: dir, load: loadOf(t, page), stores: []sparkStoreJob{
+		{[]string{"--store", "runs_store"}, append(sparkTexts(questions), selection...)},
+		{[]string{"--store", "empty"}, []string{rows, "SET spark.sql.legacy.storeAnalyzedPlanForView"}},
+	}})
+	checkSelection(t, dir, selected, false)
+	answersOfQuery(t, dir, questions, answers[0])
+	valuetest.DeepEqual(t, answers[1][0], []string{`{"n":0}`}, "the views of an empty store have rows")
+	valuetest.Contains(t, answers[1][1][0], `"value":"false"`, "a setting of the session after loading")
+}
+
+// questionsAndViews returns the twelve questions of the page about Spark, and one for all rows of each view.
+func questionsAndViews(t *testing.T, page string) []sparkQuestion {
+	t.Helper()
 	questions := questionsOf(t, page)
 	valuetest.Equal(t, len(questions), 12, "the page")
 	for _, view := range []string{"runs", "samples", "samples_long", "ops"} {
 		text := "SELECT * FROM " + view
 		questions = append(questions, sparkQuestion{"all rows of " + view, text, text})
 	}
-	questions = append(questions, sparkQuestion{"num", numbers("explode(array(%s))"), numbers("unnest([%s])")})
-	const rows = "SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM samples) + (SELECT count(*) FROM samples_long) + (SELECT count(*) FROM ops) AS n"
-	selected := filepath.Join(t.TempDir(), "selection")
-	selection := strings.Split(strings.ReplaceAll(selectionOf(t, page, 0), "/data/selection", selected), ";\n")
-	answers := sparkAnswers(t, python, sparkJob{dir, loadOf(t, page), []sparkStoreJob{
-		{"runs_store", append(sparkTexts(questions), selection...)}, {"empty", []string{rows, "SET spark.sql.legacy.storeAnalyzedPlanForView"}},
-	}})
-	checkSelection(t, dir, selected, false)
+	return questions
+}
+
+// answersOfQuery checks that answers of Spark are those of query about the store of a directory.
+func answersOfQuery(t *testing.T, dir string, questions []sparkQuestion, answers [][]string) {
+	t.Helper()
 	for i, q := range questions {
-		got, want := answers[0][i], jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", q.query))
+		got, want := answers[i], jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", q.query))
 		if len(got) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: Spark has %d rows, query %d\n%s", q.title, len(got), len(want), programtest.FirstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
-	valuetest.DeepEqual(t, answers[1][0], []string{`{"n":0}`}, "the views of an empty store have rows")
-	valuetest.Contains(t, answers[1][1][0], `"value":"false"`, "a setting of the session after loading")
 }
 
-// sparkJob is the Python that loads views, and stores of a directory.
+// sparkJob is the Python that loads views, settings of the session beside the usual ones, and stores of a directory.
 type sparkJob struct {
 	dir, load string
+	settings  map[string]string
 	stores    []sparkStoreJob
 }
 
-// sparkStoreJob is a store, and questions in the SQL of Spark.
-type sparkStoreJob struct {
-	store     string
-	questions []string
-}
+// sparkStoreJob is a store, named by a flag of store views, and questions in the SQL of Spark.
+type sparkStoreJob struct{ where, questions []string }
 
 // loadOf returns the Python of the page that loads the views into a session of Spark.
 func loadOf(t *testing.T, page string) string {
@@ -154,11 +166,11 @@ func sparkAnswers(t *testing.T, python string, job sparkJob) [][][]string {
 	var stores []map[string]any
 	for _, j := range job.stores {
 		folder := t.TempDir()
-		text := programtest.Output(t, job.dir, "--store", j.store, "store", "views", "--dialect", "spark")
+		text := programtest.Output(t, job.dir, append([]string{"store", "views", "--dialect", "spark"}, j.where...)...)
 		valuetest.OK(t, os.WriteFile(filepath.Join(folder, "views.sql"), []byte(text), 0o666))
 		stores = append(stores, map[string]any{"folder": folder, "questions": j.questions})
 	}
-	text := valuetest.Must(json.Marshal(map[string]any{"load": job.load, "stores": stores}))
+	text := valuetest.Must(json.Marshal(map[string]any{"load": job.load, "settings": job.settings, "stores": stores}))
 	cmd := pythonScript(t, python, t.TempDir(), "spark.py")
 	cmd.Stdin = bytes.NewReader(text)
 	var rows [][][]json.RawMessage

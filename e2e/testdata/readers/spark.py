@@ -1,5 +1,5 @@
-"""Answers questions in Spark: standard input has {"load": PYTHON, "stores": [{"folder": DIRECTORY, "questions": [SQL]}]}, standard output the
-rows of each question. The Python is that of docs/spark.md, and loads views.sql in the folder.
+"""Answers questions in Spark: standard input has {"load": PYTHON, "settings": {NAME: VALUE} or null, "stores": [{"folder": DIRECTORY,
+"questions": [SQL]}]}, standard output the rows of each question. The Python is that of docs/spark.md, and loads views.sql in the folder.
 """
 
 import json
@@ -24,12 +24,13 @@ settings = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+job = json.load(sys.stdin)
+settings.update(job["settings"] or {})
 builder = SparkSession.builder.master("local[1]")
 for name, value in settings.items():
     builder = builder.config(name, value)
 spark = builder.getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
-job = json.load(sys.stdin)
 answers = []
 for store in job["stores"]:
     os.chdir(store["folder"])
