@@ -103,11 +103,12 @@ func pointerKey(n int64) string { return compactedDir + numberText(n) + numberSu
 
 // hasUntil returns the number up to which the store has all runs, removed ones too, and events of all pushes.
 func (p *pushing) hasUntil(ctx context.Context) (until int64, err error) {
-	if err := p.readAll(ctx, p.numbers(), nil); err != nil {
+	numbers := p.numbers()
+	if err := p.readAll(ctx, numbers, nil); err != nil {
 		return 0, err
 	}
 	replaces := func(n int64) int64 { return p.pushes[n].summary.Replaces }
-	numbers := slices.DeleteFunc(p.numbers(), func(n int64) bool { return replaces(n) > 0 && replaces(n) != p.base })
+	numbers = slices.DeleteFunc(numbers, func(n int64) bool { return replaces(n) > 0 && replaces(n) != p.base })
 	slices.SortStableFunc(numbers, func(a, b int64) int { return cmp.Compare(cmp.Or(replaces(a), a), cmp.Or(replaces(b), b)) })
 	for _, n := range numbers {
 		runs, events, err := p.store.lacks(ctx, p.history, n, nil)
