@@ -3,6 +3,7 @@ package history
 import (
 	"testing"
 
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -41,5 +42,33 @@ func TestNeeds(t *testing.T) {
 		if got := needs(alpha); got != want {
 			t.Errorf("at %g: %d sessions, want %d", alpha, got, want)
 		}
+	}
+}
+
+// TestGateAlone: a step that may be chance among very many series is a regression for a gate, which judges each series by itself.
+func TestGateAlone(t *testing.T) {
+	t.Parallel()
+	h := newHistorian(Request{Newest: 14}, 0)
+	const series, sessions, step = 1200, 18, 9
+	for k := range sessions {
+		h.sessions.place(string(rune('a' + k)))
+	}
+	for n := range series {
+		l := &line{better: "lower", scale: schema.ScaleRatio, lineKey: lineKey{metric: "latency"}}
+		for k := range sessions {
+			e := entry{began: int64(k+1) * 1e12, session: int32(k), location: .001 * float64((k*7+n)%5)}
+			if n == 0 && k >= step {
+				e.location += .2
+			}
+			l.entries = append(l.entries, e)
+		}
+		h.lines = append(h.lines, l)
+	}
+	h.Known = series
+	h.findChanges()
+	h.decide()
+	h.findUndecided()
+	if want := (Gate{Series: series, Regressed: 1, Alone: 1}); h.Gate != want || h.undecided != h.lines[0] || h.Needs != 19 {
+		t.Errorf("%+v, want %+v; undecided %v, %d sessions needed", h.Gate, want, h.undecided != nil, h.Needs)
 	}
 }

@@ -53,7 +53,7 @@ func HistoryGateLine(h *history.History, newest, exit int) string {
 			regressed += fmt.Sprintf(" (%s of them failing)", term.Thousands(g.Failing))
 		}
 		if g.Alone > 0 {
-			regressed += fmt.Sprintf(", %s of which may be chance among %s, but not by itself", term.Thousands(g.Alone), counted(h.Known, "series"))
+			regressed += fmt.Sprintf(", %s of them by a change that may be chance among %s: a gate judges each by itself", term.Thousands(g.Alone), counted(h.Known, "series"))
 		}
 		parts = append(parts, regressed)
 	}
