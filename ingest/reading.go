@@ -34,7 +34,6 @@ type ReadWatcher interface {
 // Reading reads sources, once.
 type Reading struct {
 	Reports []FileReport // of the sources so far
-	Source  string       // runs.source of the first run; empty before it
 	// Replaced is the number of stored runs without a start or a machine, or with another start, that were removed because the runs
 	// with the new start and machine are stored.
 	Replaced int
@@ -204,7 +203,6 @@ func (r *Reading) runs(ctx context.Context) iter.Seq2[schema.Valid, error] {
 				if ctx.Err() != nil {
 					return false
 				}
-				r.Source = cmp.Or(r.Source, run.Run().Source)
 				r.watch.Run()
 				more = yield(run, nil)
 				return more

@@ -123,8 +123,8 @@ func TestInto(t *testing.T) {
 		valuetest.Equal(t, done, want)
 		valuetest.Equal(t, r.Known(), want.Skipped)
 		valuetest.Equal(t, fileStates(r), "a.txt read 2, b.txt partly 1, c.txt unknown 0, d.txt side 0, e.txt read 1")
-		if !r.Incomplete() || watch.files != 5 || watch.runs != want.Added || want.Added > 0 && r.Source != "lines" {
-			t.Errorf("incomplete %t, %+v, source %q", r.Incomplete(), watch, r.Source)
+		if !r.Incomplete() || watch.files != 5 || watch.runs != want.Added || r.Reports[0].Source != "lines" {
+			t.Errorf("incomplete %t, %+v, source %q", r.Incomplete(), watch, r.Reports[0].Source)
 		}
 	}
 }

@@ -366,7 +366,7 @@ func (in *ingesting) report(done ingest.Appended) views.IngestReport {
 		dir = in.stores[0]
 	}
 	return views.IngestReport{
-		Dir: dir, Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
+		Dir: dir, Files: in.reading.Reports, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
 		Stored: done, Replaced: in.reading.Replaced, Again: in.again,
 	}
 }

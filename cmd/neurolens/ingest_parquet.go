@@ -44,14 +44,12 @@ func (a *app) ingestParquet(ctx context.Context, flags *pflag.FlagSet, args []st
 	report := ingest.FileReport{
 		Report: foreign.Report{Name: args[0], Format: formats.NeurolensParquet}, State: ingest.FileRead, Named: true,
 	}
-	source := ""
 	done, err := store.AppendAll(a.parquetRuns(ctx, args[0], func(r *schema.Run, err error) {
 		if err != nil {
 			report.Refuse(r.RunID, err)
 			return
 		}
 		report.Count(r)
-		source = r.Source
 	}))
 	if closeErr := store.Close(); closeErr != nil && err == nil {
 		err = storeError{closeErr}
@@ -66,7 +64,7 @@ func (a *app) ingestParquet(ctx context.Context, flags *pflag.FlagSet, args []st
 		report.State = ingest.FilePartly
 	}
 	reports := []ingest.FileReport{report}
-	shown := views.IngestReport{Files: reports, Stored: done, Source: source}
+	shown := views.IngestReport{Files: reports, Stored: done}
 	if len(a.stores) == 1 {
 		shown.Dir = a.stores[0]
 	}

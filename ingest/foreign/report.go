@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,9 +28,11 @@ type Report struct {
 	// OnMachines has the ids of stored runs, by their machines, that differ from new runs of the file only in the machine, which the user
 	// named for both.
 	OnMachines map[string][]string
-	NoParams   bool           // FromPath does not match the path
-	Sessions   int            // number of sessions
-	RunsOf     map[string]int // number of runs by session; the session is empty if unknown
+	NoParams   bool              // FromPath does not match the path
+	Sessions   int               // number of sessions
+	RunsOf     map[string]int    // number of runs by session; the session is empty if unknown
+	PointOf    map[string]string // point of the first run, by session
+	Source     string            // runs.source of the first run
 	Samples    int64
 	Tags       map[[2]string][]string // stored runs by the tags, a key and a value, that they got after they were stored
 	LeftOut    map[string]int         // number of items that were left out, by reason, such as calibration runs
@@ -158,9 +161,11 @@ func (r *Report) Refuse(where string, err error) {
 // Count counts a run.
 func (r *Report) Count(run *schema.Run) {
 	r.Runs++
+	r.Source = cmp.Or(r.Source, run.Source)
 	Put(&r.RunsOf, run.SessionID, r.RunsOf[run.SessionID]+1)
 	if run.SessionID != "" && r.RunsOf[run.SessionID] == 1 {
 		r.Sessions++
+		Put(&r.PointOf, run.SessionID, run.PointID)
 	}
 	r.Samples += samplesOf(run)
 }

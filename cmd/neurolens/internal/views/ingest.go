@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -20,8 +21,7 @@ import (
 // IngestReport is what came of the files that were read.
 type IngestReport struct {
 	Files  []ingest.FileReport
-	Source string // of the runs, as ls is asked for them
-	Known  int    // runs that the store had before
+	Known  int // runs that the store had before
 	DryRun bool
 	Tagged bool // tags were to be added
 	Stored ingest.Appended
@@ -132,22 +132,28 @@ func (r IngestReport) View() term.View {
 	return v
 }
 
-// next returns the commands to type after runs were stored: what gives them a start time, if the names of their files have it, or what shows
-// enough sessions over time, or what compares the newest two of one format, and the runs.
+// nextSources is of how many sources a command is named.
+const nextSources = 4
+
+// next returns the commands to type after runs were stored: what gives them a start time, if the names of their files have it, or of each
+// source what nextOf returns.
 func (r IngestReport) next() []string {
-	sessions, undated, dated := 0, 0, r.Again != ""
-	var ids, formats []string // those of a session with a start ascend with it
+	undated, dated := 0, r.Again != ""
+	var sources []string
+	bySource := map[string][]ingest.FileReport{}
 	for _, one := range r.Files {
-		sessions += one.Sessions
-		for id := range one.RunsOf {
-			ids, formats = append(ids, id), append(formats, one.Format)
-		}
-		if one.Undated == 0 {
+		if one.Runs == 0 {
 			continue
 		}
-		undated++
-		_, err := foreign.StartOfName(&foreign.Input{Name: one.Name})(nil)
-		dated = dated && err == nil
+		if bySource[one.Source] == nil {
+			sources = append(sources, one.Source)
+		}
+		bySource[one.Source] = append(bySource[one.Source], one)
+		if one.Undated > 0 {
+			undated++
+			_, err := foreign.StartOfName(&foreign.Input{Name: one.Name})(nil)
+			dated = dated && err == nil
+		}
 	}
 	store := ""
 	if r.Dir != "" {
@@ -156,16 +162,50 @@ func (r IngestReport) next() []string {
 	switch {
 	case undated > 0 && dated:
 		return []string{r.Again + " --at name"}
-	case undated == 0 && sessions >= history.MinSessions:
-		return []string{"neurolens history source=" + r.Source + store}
+	case len(sources) > nextSources:
+		return []string{"neurolens ls --by source" + store}
 	}
-	list := "neurolens ls source=" + r.Source + store
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if n := len(ids); undated == 0 && n > 1 && term.CountDistinct(formats) == 1 {
-		return []string{"neurolens compare session=" + ShortRun(ids[n-2]) + " session=" + ShortRun(ids[n-1]) + store, list}
+	var commands []string
+	for _, source := range sources {
+		list := "neurolens ls source=" + source + store
+		command := nextOf(bySource[source], store)
+		commands = append(commands, cmp.Or(command, list))
+		if len(sources) == 1 && strings.HasPrefix(command, "neurolens compare ") {
+			commands = append(commands, list)
+		}
 	}
-	return []string{list}
+	return commands
+}
+
+// nextOf returns the command for the files of one source: what shows enough sessions over time, or compares the newest two that have a point
+// in common or, of sessions without a start, the only two in the order in which the user named their files. It is empty if there is none.
+func nextOf(files []ingest.FileReport, store string) string {
+	undated := 0
+	points := map[string]string{}
+	var ids []string // of sessions; those of sessions with a start ascend with it
+	for _, one := range files {
+		undated += one.Undated
+		for _, id := range slices.Sorted(maps.Keys(one.PointOf)) {
+			if points[id] == "" {
+				ids = append(ids, id)
+				points[id] = one.PointOf[id]
+			}
+		}
+	}
+	switch {
+	case undated == 0 && len(ids) >= history.MinSessions:
+		return "neurolens history source=" + files[0].Source + store
+	case undated == 0:
+		slices.Sort(ids)
+	case len(ids) > 2, slices.ContainsFunc(files, func(one ingest.FileReport) bool { return !one.Named }):
+		return ""
+	}
+	for i := len(ids) - 2; i >= 0; i-- {
+		if head := ids[len(ids)-1]; points[ids[i]] == points[head] {
+			return "neurolens compare session=" + ShortRun(ids[i]) + " session=" + ShortRun(head) + store
+		}
+	}
+	return ""
 }
 
 // passedOver names the first that came to this in folders.
