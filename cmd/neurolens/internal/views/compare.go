@@ -243,15 +243,18 @@ func allVerdicts(counts map[judge.Verdict]int, points int, noun string) string {
 // changes are the verdicts on points that changed, the worst first.
 var changes = []judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}
 
-// worst returns the name of the point with one of some verdicts that changed most, its values, the change and the interval; empty if there
-// is none.
+// worst returns the name of the point with one of some verdicts that changed most, its values if the change follows from them, the change and
+// the interval; empty if there is none.
 func (w Comparison) worst(verdicts []judge.Verdict) string {
 	rows := slices.DeleteFunc(slices.Clone(w.C.Rows), func(r compare.Row) bool { return r.Control || !slices.Contains(verdicts, r.Verdict) })
 	r := compare.WorstOf(rows, verdicts)
 	if r == nil || r.Estimates == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s → %s, %s", valueText(r, r.Base), valueText(r, r.Head), pointChange(r))
+	text := pointChange(r)
+	if methodFlag(r) == "" { // the change does not follow from the medians otherwise
+		text = fmt.Sprintf("%s → %s, %s", valueText(r, r.Base), valueText(r, r.Head), text)
+	}
 	if known(r.Estimates) {
 		text += interval(r)
 	}
