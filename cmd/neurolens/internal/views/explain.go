@@ -130,7 +130,7 @@ func (w Explanation) chosen() string {
 	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
 		return fmt.Sprintf("the one of %s that %s most", term.Count(len(points), "point"), v)
 	case slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}, v):
-		return fmt.Sprintf("compare is sure of a change at none of %s; this is the largest difference", term.Count(len(points), "point"))
+		return fmt.Sprintf("none of %s has a verdict of a change; this is the largest difference", term.Count(len(points), "point"))
 	default:
 		return fmt.Sprintf("the first of %s that is %s", term.Count(len(points), "point"), v)
 	}
@@ -248,25 +248,24 @@ func (w Explanation) contrasts(rows []compare.ExplainRow) []string {
 // looked counts the examined facts; it is empty if there are none.
 func (w Explanation) looked(found bool) string {
 	facts, few := w.x.Facts, w.x.FewRuns
-	const tooFew = "in too few runs or sessions"
+	const tooFew = "in too few runs or sessions to judge"
+	var text string
 	switch {
 	case facts == 0 && few == 0:
 		return ""
 	case facts == 0:
-		return differing(few) + " " + tooFew + " of one side to judge"
-	}
-	text := differing(facts) + " between runs of one side"
-	if !found {
-		text += ": none separates slow runs from fast ones"
+		return fmt.Sprintf("%s %s within a side, %s", term.Count(few, "fact"), term.Verb(few, "differs", "differ"), tooFew)
+	case found:
+		text = fmt.Sprintf("%s %s within a side", term.Count(facts, "fact"), term.Verb(facts, "differs", "differ"))
+	case facts == 1:
+		text = "the fact that differs within a side does not separate its slow runs from its fast ones"
+	default:
+		text = fmt.Sprintf("none of the %s that differ within a side separates its slow runs from its fast ones", term.Count(facts, "fact"))
 	}
 	if few > 0 {
-		text += fmt.Sprintf("; %s more %s to judge", term.Thousands(few), tooFew)
+		text += fmt.Sprintf("; %s more %s, %s", term.Thousands(few), term.Verb(few, "differs", "differ"), tooFew)
 	}
 	return text
-}
-
-func differing(facts int) string {
-	return term.Count(facts, "fact") + term.Verb(facts, " that differs", " that differ")
 }
 
 // contrast returns a sentence about a contrast.

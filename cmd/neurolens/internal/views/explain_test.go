@@ -201,8 +201,8 @@ within base, the 4 runs with block_index<5 differ in latency by +21.0 % (+17.0 %
 to +26.0 %) from the 6 others, p .010 of 23 facts examined; it is about as
 frequent on both sides: noise, not the difference
 
-23 facts that differ between runs of one side; 2 more in too few runs or
-sessions to judge
+23 facts differ within a side; 2 more differ, in too few runs or sessions to
+judge
 
 3 differences: correlations, not proven causes`,
 	)
@@ -230,9 +230,9 @@ func TestExplainViewContrastUnits(t *testing.T) {
 // TestExplainViewContrastless: of facts that tell nothing it is said how many were looked at.
 func TestExplainViewContrastless(t *testing.T) {
 	for want, counts := range map[string][2]int{
-		"5 facts that differ between runs of one side: none separates slow runs from fast ones\n":                                              {5, 0},
-		"5 facts that differ between runs of one side: none separates slow runs from fast ones; 2 more in too few runs or sessions to judge\n": {5, 2},
-		"1 fact that differs in too few runs or sessions of one side to judge\n":                                                               {0, 1},
+		"none of the 5 facts that differ within a side separates its slow runs from its fast ones\n":                                                      {5, 0},
+		"none of the 5 facts that differ within a side separates its slow runs from its fast ones; 2 more differ, in too few runs or sessions to judge\n": {5, 2},
+		"1 fact differs within a side, in too few runs or sessions to judge\n":                                                                            {0, 1},
 	} {
 		x := madeExplanation(judge.Regressed, madeContrast(nil, "a=b", judge.ContrastInconclusive, judge.WithinHead))
 		x.Facts, x.FewRuns = counts[0], counts[1]
@@ -257,7 +257,7 @@ func TestExplainViewEstimates(t *testing.T) {
 	for i := range x.Comparison.Points {
 		x.Comparison.Points[i].Verdict = judge.Estimate
 	}
-	contains(t, explanationText(x, false), "compare is sure of a change at none of 3 points; this is the largest difference\n")
+	contains(t, explanationText(x, false), "none of 3 points has a verdict of a change; this is the largest difference\n")
 	x.Comparison.Points = x.Comparison.Points[:1]
 	contains(t, explanationText(x, false), "the only point: judged alone, without a correction for other points\n")
 }
@@ -277,7 +277,7 @@ func TestExplainViewWithout(t *testing.T) {
 		lines int
 	}{
 		"nothing differs": {madeExplanation(judge.Improved), false, "the one of 3 points that improved most\n\nno other known differences\n", 10},
-		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare is sure of a change at none of 3 points; this is the largest difference\n", 10},
+		"nothing changed": {madeExplanation(judge.Unchanged), false, "none of 3 points has a verdict of a change; this is the largest difference\n", 10},
 		"missing":         {madeExplanation(compare.Missing), false, "the first of 3 points that is missing\n", 10},
 		"nothing worse":   {none, false, "nothing got worse: 3 points: 1 regressed", 2},
 		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences: correlations, not proven causes", 34},
