@@ -408,7 +408,7 @@ func TestSilence(t *testing.T) {
 		})
 		with(t, dir, func(s *ingest.Store) {
 			b := opened(t, o)
-			b.Hurry(200 * time.Millisecond)
+			b.Hurry(time.Second)
 			_, err := b.Push(t.Context(), dir, s)
 			valuetest.Fails(t, err, ": no answer from http://127.0.0.1:")
 			valuetest.Equal(t, server.sent(), silentFrom+2)

@@ -202,8 +202,9 @@ func (r *remote) again(ctx context.Context, request func() error) error {
 
 // watch calls quiet, once, if nothing arrives or leaves for half of the time after which a connection is cut, until ended is called.
 func (r *remote) watch(ctx context.Context) (ended func()) {
-	ctx, ended = context.WithCancel(ctx)
-	go func() {
+	ctx, end := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
 		for quiet := time.Duration(0); quiet < r.idle/2; quiet = time.Since(time.Unix(0, r.active.Load())) {
 			select {
 			case <-ctx.Done():
@@ -214,8 +215,11 @@ func (r *remote) watch(ctx context.Context) (ended func()) {
 		if r.quiet != nil {
 			r.said.Do(func() { r.quiet(r.endpoint.String()) })
 		}
-	}()
-	return ended
+	})
+	return func() {
+		end()
+		watching.Wait()
+	}
 }
 
 // passing reports whether a request that failed may succeed when it is repeated.
