@@ -75,7 +75,7 @@ func HistoryGateLine(h *history.History, newest, exit int) string {
 		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", history.MinSessions))
 	case len(parts) > 0:
 	case h.Longest < history.GateSessions:
-		parts = append(parts, fmt.Sprintf("no step is visible in %s; a gate calls none before %d sessions", counted(g.Series-g.Short, "series"), history.GateSessions))
+		parts = append(parts, fmt.Sprintf("no step for the worse is visible in %s; a gate calls none before %d sessions", counted(g.Series-g.Short, "series"), history.GateSessions))
 	default:
 		parts = append(parts, "no regression found in "+counted(g.Series-g.Short, "series"))
 	}

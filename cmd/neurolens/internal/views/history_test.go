@@ -308,7 +308,7 @@ func TestHistoryGateLine(t *testing.T) {
 		longest int
 	}{
 		"no regression found in 6 series; 2 regressed before these sessions":                                                      {history.Gate{Series: 6, Earlier: 2}, 40},
-		"no step is visible in 2 series; a gate calls none before 17 sessions":                                                    {history.Gate{Series: 2}, 16},
+		"no step for the worse is visible in 2 series; a gate calls none before 17 sessions":                                      {history.Gate{Series: 2}, 16},
 		"no regression found in 2 series":                                                                                         {history.Gate{Series: 2}, 17},
 		"1 series inconclusive: 1 regressed at a single look, but a gate that looks every night needs about 3 more sessions":      {history.Gate{Series: 1, Inconclusive: 1, Once: 1, Missing: 3}, 14},
 		"2 series inconclusive: 1 regressed at a single look, but a gate that looks every night needs more than 30 more sessions": {history.Gate{Series: 2, Inconclusive: 2, Once: 1}, 14},
