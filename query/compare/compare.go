@@ -275,7 +275,7 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	if err := m.head.Conn.Trim(ctx); err != nil {
 		return Comparison{}, err
 	}
-	if err := m.judge(families); err != nil {
+	if err := m.judge(ctx, families); err != nil {
 		return Comparison{}, err
 	}
 	if !m.req.Absolute {

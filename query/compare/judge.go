@@ -98,7 +98,9 @@ func (m *comparison) judgeToo(ctx context.Context, metric string) ([]family, err
 		return nil, err
 	}
 	judgeLooks(further, m.req.Rules)
-	m.judgeRepeats(further)
+	if err := m.judgeRepeats(ctx, further); err != nil {
+		return nil, err
+	}
 	if !m.req.Absolute {
 		m.relative(further)
 	}
@@ -145,10 +147,11 @@ func (m *comparison) imported() bool {
 }
 
 // judgeRepeats judges the points of imported results that have no verdict for want of a machine or of earlier sessions once more, as if both
-// sides were of one session on one machine. That may be so, as with two files of one afternoon, and the files cannot tell. A gate wants verdicts.
-func (m *comparison) judgeRepeats(families []family) {
+// sides were of one session on one machine. That may be so, as with two files of one afternoon, and the files cannot tell. A gate wants verdicts. Where
+// a side has too few runs, its samples are the repeats: those of one process, which differ by less than processes do.
+func (m *comparison) judgeRepeats(ctx context.Context, families []family) error {
 	if m.req.Rules.Gate || !m.imported() {
-		return
+		return nil
 	}
 	var pairs [][]judge.Pair
 	var of [][]*pairing
@@ -162,6 +165,9 @@ func (m *comparison) judgeRepeats(families []family) {
 			own[i] = p.toJudge()
 			own[i].Barred, own[i].Confounded = "", false
 		}
+		if err := m.sampleRepeats(ctx, f.metric, points, own); err != nil {
+			return err
+		}
 		pairs, of = append(pairs, own), append(of, points)
 	}
 	for i, j := range judge.Judge(pairs, m.req.Rules) {
@@ -169,6 +175,32 @@ func (m *comparison) judgeRepeats(families []family) {
 			p.repeats = &j.Outcomes[k]
 		}
 	}
+	return nil
+}
+
+// sampleRepeats replaces the runs of pairs with too few of them by their samples, if there are enough.
+func (m *comparison) sampleRepeats(ctx context.Context, metric string, points []*pairing, pairs []judge.Pair) error {
+	var keys [2][]string
+	for _, p := range points {
+		if min(len(p.base.Locations), len(p.head.Locations)) < judge.MinRuns {
+			keys[0], keys[1] = append(keys[0], p.base.PointID), append(keys[1], p.head.PointID)
+		}
+	}
+	var of [2]map[pointKey][]any
+	for i, s := range []*selectedSide{m.base, m.head} {
+		var err error
+		if of[i], err = s.samplesOf(ctx, keys[i], metric); err != nil {
+			return err
+		}
+	}
+	for i, p := range points {
+		base, head := of[0][p.base.key()], of[1][p.head.key()]
+		positive := !slices.ContainsFunc(slices.Concat(base, head), func(v any) bool { number, ok := v.(float64); return ok && number <= 0 })
+		if min(len(base), len(head)) >= judge.MinRuns && (positive || p.byDifference()) {
+			pairs[i].Base, pairs[i].Head, p.sampled = p.base.ofSamples(base, p.scale).Locations, p.head.ofSamples(head, p.scale).Locations, true
+		}
+	}
+	return nil
 }
 
 // byMetric groups points by metric, ascending.
@@ -186,14 +218,13 @@ func byMetric(points []*pairing) []family {
 
 // judge judges the points of each metric. It is an error if a threshold has another unit than its metric, or if no point has its
 // metric.
-func (m *comparison) judge(families []family) error {
+func (m *comparison) judge(ctx context.Context, families []family) error {
 	if err := m.checkThresholds(families); err != nil {
 		return err
 	}
 	judgeLooks(families, m.req.Rules)
 	m.commits(families)
-	m.judgeRepeats(families)
-	return nil
+	return m.judgeRepeats(ctx, families)
 }
 
 // commits replaces the reason of points that are noisy because their sessions measured other pairs of commits: more runs would not decide

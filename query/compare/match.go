@@ -44,6 +44,7 @@ type pairing struct {
 	outcome  *judge.Outcome
 	relative *judge.Outcome // relative to the common change of all points; nil: none
 	repeats  *judge.Outcome // as if both sides were of one session: see judgeRepeats; nil: none
+	sampled  bool           // repeats is of the samples of too few runs
 	family   int            // number of pairs that p was adjusted for
 	verdict  judge.Verdict
 	reason   judge.Reason

@@ -14,7 +14,8 @@ import (
 )
 
 // TestRepeats: imported results without a verdict, because their machine or earlier sessions are unknown, say whether their repeats differ,
-// and rows whose repeats do come first. Measured runs do not: bench can measure both sides in one session.
+// and rows whose repeats do come first. The
+// samples of two runs are their repeats, and so say the interval and Sampled. Measured runs do not: bench can measure both sides in one session.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	both := func(source, machine string) compare.Comparison {
@@ -39,10 +40,12 @@ func TestRepeats(t *testing.T) {
 			valuetest.Equal(t, r.Verdict, verdict)
 			order, said = append(order, r.Identity.Benchmark), append(said, r.Repeats.Result)
 			valuetest.Equal(t, math.IsNaN(r.Estimates.Adjusted), true)
-			valuetest.Equal(t, r.Repeats.Adjusted < judge.Level, r.Identity.Benchmark == "a")
+			valuetest.Equal(t, r.Repeats.Adjusted < judge.Level, r.Identity.Benchmark != "b")
+			valuetest.Equal(t, r.Repeats.Sampled, r.Identity.Benchmark == "c")
+			valuetest.Equal(t, !math.IsInf(r.Estimates.Low, 0), true)
 		}
-		valuetest.Equal(t, strings.Join(order, " "), "a c b")
-		valuetest.Equal(t, strings.Join(said, " "), "differ few_runs alike")
+		valuetest.Equal(t, strings.Join(order, " "), "c a b")
+		valuetest.Equal(t, strings.Join(said, " "), "differ differ alike")
 		valuetest.Equal(t, cellOf(c, 0, "repeats_result"), compare.RepeatsDiffer)
 	}
 	c := both(schema.SourceNeuroLens, "m")

@@ -62,6 +62,7 @@ type Relative struct {
 type Repeats struct {
 	Result   string  // RepeatsDiffer, RepeatsAlike, or the reason why neither is known, such as judge.Noise
 	Adjusted float64 // p-value, adjusted over all such points of the metric; NaN: unknown
+	Sampled  bool    // the repeats are the samples of fewer than judge.MinRuns runs; so are those of the interval
 }
 
 // The results of Repeats that are no reason.
@@ -79,7 +80,7 @@ func (p *pairing) repeatsResult() *Repeats {
 	if o == nil {
 		return nil
 	}
-	r := &Repeats{string(o.Reason), o.Adjusted}
+	r := &Repeats{string(o.Reason), o.Adjusted, p.sampled}
 	switch o.Verdict {
 	case judge.Inconclusive:
 	case judge.Unchanged:
@@ -109,9 +110,13 @@ func (m *comparison) row(p *pairing) Row {
 	}
 	if p.hasBothSides() && !math.IsNaN(o.Change.Value) {
 		row.Flags = append(row.Flags, p.medianFlag()...)
+		interval := o
+		if p.sampled {
+			interval = p.repeats
+		}
 		row.Estimates = &Estimates{
-			Change: scale.Change(o.Change.Value), Low: scale.Change(o.Change.Low), High: scale.Change(o.Change.High),
-			Noise: scale.Change(o.Noise), Margin: scale.Change(o.Margin), P: o.P, Adjusted: o.Adjusted,
+			Change: scale.Change(o.Change.Value), Low: scale.Change(interval.Change.Low), High: scale.Change(interval.Change.High),
+			Noise: scale.Change(interval.Noise), Margin: scale.Change(o.Margin), P: o.P, Adjusted: o.Adjusted,
 			Confidence: 1 - (1-judge.Confidence)*p.spend(),
 		}
 		if math.IsInf(o.Change.Low, -1) && math.IsInf(o.Change.High, 1) {
