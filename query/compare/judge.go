@@ -178,6 +178,25 @@ func (m *comparison) judgeRepeats(ctx context.Context, families []family) error 
 	return nil
 }
 
+// maxBatches is the number of batches that many samples of few processes are made into.
+const maxBatches = 20
+
+// batchMedians returns the medians of consecutive batches of values, at most maxBatches of equal size; values themselves if they are too few
+// for batches of two. Iterations of a process are correlated, so that an interval of thousands of them would be far too narrow. Batches that
+// are longer than the correlation are not: this is the method of batch means, in Schmeiser's Batch Size Effects in the Analysis of Simulation
+// Output (1982), who finds 10 to 30 batches enough.
+func batchMedians(values []float64) []float64 {
+	size := len(values) / maxBatches
+	if size < 2 {
+		return values
+	}
+	medians := make([]float64, maxBatches)
+	for i := range medians { // the last few values are in none
+		medians[i] = stat.Median(values[i*size : (i+1)*size])
+	}
+	return medians
+}
+
 // sampleRepeats replaces the runs of pairs with too few of them by their samples, if there are enough.
 func (m *comparison) sampleRepeats(ctx context.Context, metric string, points []*pairing, pairs []judge.Pair) error {
 	var keys [2][]string
@@ -197,7 +216,8 @@ func (m *comparison) sampleRepeats(ctx context.Context, metric string, points []
 		base, head := of[0][p.base.key()], of[1][p.head.key()]
 		positive := !slices.ContainsFunc(slices.Concat(base, head), func(v any) bool { number, ok := v.(float64); return ok && number <= 0 })
 		if min(len(base), len(head)) >= judge.MinRuns && (positive || p.byDifference()) {
-			pairs[i].Base, pairs[i].Head, p.sampled = p.base.ofSamples(base, p.scale).Locations, p.head.ofSamples(head, p.scale).Locations, true
+			pairs[i].Base, pairs[i].Head = batchMedians(p.base.ofSamples(base, p.scale).Locations), batchMedians(p.head.ofSamples(head, p.scale).Locations)
+			p.sampled = true
 		}
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 )
 
 // TestRepeats: imported results without a verdict, because their machine or earlier sessions are unknown, say whether their repeats differ,
-// and rows whose repeats do come first. The
-// samples of two runs are their repeats, and so say the interval and Sampled. Measured runs do not: bench can measure both sides in one session.
+// and rows whose repeats do come first. The samples of two runs are their repeats, and so say the interval and Sampled. Measured runs do not:
+// bench can measure both sides in one session.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	both := func(source, machine string) compare.Comparison {
