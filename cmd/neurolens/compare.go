@@ -37,8 +37,8 @@ commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
 Without HEAD, compare shows what bench compared: the two sides of sessions of
 bench --against, or else every point with the baseline that its sweep or command
 line names. If none does, it guesses the axis, says so, and names the command
-for another; a gate guesses nothing. --matrix names a baseline. If a filter names
-no side, it stands for the newer side of a session of bench --against.
+for another; a gate guesses nothing. --matrix names a baseline. If a filter
+names no side, it stands for the newer side of a session of bench --against.
 
 Two points are paired when all their axes are equal. Axes that are constant on
 each side but differ between the sides are ignored, so compare backend=torch
