@@ -261,6 +261,7 @@ func (e *expansion) add(of *section, from *entry, line int) {
 		if p.Skip == nil {
 			of.count(&p)
 			e.takers.dropUntaken(of, &p)
+			e.takers.dropWritten(&p)
 		}
 		if p.Skip != nil {
 			e.skipped, e.ofSkipped = append(e.skipped, p), append(e.ofSkipped, of)
@@ -713,6 +714,25 @@ func (k *parameters) dropUntaken(of *section, p *Point) {
 	}
 	k.points[less.PointID], k.ids = true, append(k.ids, less.PointID)
 	*p = less
+}
+
+// dropWritten removes names of axes, as they were written, that make no difference to the function of a point: it takes the same parameter
+// without them. So seq and seq_len are one setting, and a session that was begun with one continues with the other.
+func (k *parameters) dropWritten(p *Point) {
+	if p.Executor != schema.ExecutorPython || len(p.Called) == 0 {
+		return
+	}
+	takes := k.of(functionName{p.Dir, p.File, p.Object, p.Prepare})
+	if takes == nil {
+		return
+	}
+	taken := func(axis, written string) string {
+		all := spellings(axis, written)
+		i := slices.IndexFunc(all, func(name string) bool { return slices.Contains(takes.Names, name) })
+		return all[max(i, 0)]
+	}
+	p.Called = maps.Clone(p.Called) // other points have it too
+	maps.DeleteFunc(p.Called, func(axis, written string) bool { return taken(axis, written) == taken(axis, "") })
 }
 
 // check refuses an axis that no benchmark takes, if it can only be meant for a benchmark: the command line adds it, or the sweep has a

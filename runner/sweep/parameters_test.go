@@ -141,6 +141,29 @@ func TestUntakenAxes(t *testing.T) {
 	}
 }
 
+// TestNamesOfOneParameter: the name of an axis counts as a setting only where it decides which parameter the function takes.
+func TestNamesOfOneParameter(t *testing.T) {
+	files := kernelFiles(map[string]string{
+		"seq.py":  "def run_benchmark(seq_len): pass\n",
+		"bs.py":   "def run_benchmark(bs): pass\n",
+		"both.py": "def run_benchmark(batch_size, bs): pass\n",
+	})
+	for _, c := range []struct {
+		file, axis string
+		want       map[string]string
+	}{
+		{"seq.py", "seq: 8", map[string]string{}},
+		{"b.py", "dtype: fp16", map[string]string{}},
+		{"bs.py", "batch: 8", map[string]string{}},
+		{"both.py", "bs: 8", map[string]string{"batch_size": "bs"}},
+		{"both.py", "batch_size: 8", nil},
+		{"any.py", "bs: 8", map[string]string{"batch_size": "bs"}},
+	} {
+		s := parse(t, fmt.Sprintf("file: %s\ngrid: {%s}\n", c.file, c.axis), Overrides{Files: files})
+		valuetest.DeepEqual(t, s.Points[0].Called, c.want, c.file, c.axis)
+	}
+}
+
 // TestUnknownParameter: a parameter that the only function does not take, or that the command line adds and none takes, is an error before
 // anything runs.
 func TestUnknownParameter(t *testing.T) {
