@@ -124,6 +124,7 @@ func byPreference(all []candidate) func(a, b candidate) int {
 func effect(points []Point, medians []*float64, axis string, of func(p *Point) any) (size float64, work bool) {
 	type step struct{ value, median float64 }
 	rows := map[string][]step{}
+	others := WithoutAxis(points[:len(medians)], axis)
 	for i := range medians {
 		if medians[i] == nil || of(&points[i]) == nil {
 			continue
@@ -132,8 +133,7 @@ func effect(points []Point, medians []*float64, axis string, of func(p *Point) a
 		if err != nil {
 			value = math.NaN()
 		}
-		others := points[i].With(axis, &Point{})
-		key := others.Key()
+		key := others[i].Key()
 		rows[key] = append(rows[key], step{value, *medians[i]})
 	}
 	counted, span := 0, 0.

@@ -67,6 +67,40 @@ func TestContrastOfWork(t *testing.T) {
 	}
 }
 
+// TestContrastOfFunctions: variants that are functions, after which their benchmarks are named, are compared before the amount of work.
+func TestContrastOfFunctions(t *testing.T) {
+	t.Parallel()
+	var points []query.Point
+	var medians []*float64
+	for variant, median := range map[string]float64{"a": 100, "b": 1} {
+		for _, x := range []string{"1", "2"} {
+			points = append(points, query.Point{Benchmark: "z.py:" + variant, Variant: variant, Params: map[string]string{"x": x}})
+			medians = append(medians, new(median))
+			median *= 2
+		}
+	}
+	c, work := query.ContrastOf(points, medians)
+	valuetest.Equal(t, c.Axis, "variant")
+	valuetest.Equal(t, work, false)
+}
+
+// TestWithoutAxis: points without an axis, and what is in step with it, are equal. The machine is left as it is.
+func TestWithoutAxis(t *testing.T) {
+	t.Parallel()
+	points := []query.Point{
+		{Variant: "a", Backend: "cpu", Machine: "m", Params: map[string]string{"x": "1", "tile": "8"}},
+		{Variant: "b", Backend: "cuda", Machine: "n", Params: map[string]string{"x": "1", "tile": "16"}},
+		{Variant: "a", Backend: "cpu", Machine: "m", Params: map[string]string{"x": "2", "tile": "8"}},
+	}
+	one := func(machine, x string) query.Point {
+		return query.Point{Machine: machine, Params: map[string]string{"x": x}}
+	}
+	valuetest.DeepEqual(t, query.WithoutAxis(points, "variant"), []query.Point{one("m", "1"), one("n", "1"), one("m", "2")})
+	points[2].Backend = "cuda"
+	valuetest.Equal(t, query.WithoutAxis(points, "variant")[0].Backend, "cpu")
+	valuetest.Equal(t, query.WithoutAxis(points, "machine")[0].Machine, "")
+}
+
 // TestContrastOfEffect: of axes of one kind the one with the largest effect is compared. A name with hardly any effect comes after a number
 // with a large one, but not after the amount of work. A number that only grows is the amount of work if it spans enough, and costs enough.
 func TestContrastOfEffect(t *testing.T) {

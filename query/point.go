@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
@@ -105,6 +106,53 @@ func (p *Point) With(field string, of *Point) Point {
 		*to = *of.field(field).(**int64)
 	}
 	return changed
+}
+
+// InStep reports whether an axis determines a field, as the variant does the backend if each variant has its own: of n points or groups, each
+// value of the axis has exactly one value of the field, and these values differ.
+func InStep(n int, axis, field func(i int) string) bool {
+	of, differ := map[string]string{}, false // by value of the axis
+	for i := range n {
+		at, value := axis(i), field(i)
+		first, known := of[at]
+		if known && first != value {
+			return false
+		}
+		of[at] = value
+		differ = differ || value != field(0)
+	}
+	return differ
+}
+
+// WithoutAxis returns points without an axis, and without the fields that are in step with it, but for the machine. Of two points that differ
+// in nothing else it returns equal ones.
+func WithoutAxis(points []Point, axis string) []Point {
+	text := func(field string) func(i int) string {
+		return func(i int) string {
+			if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
+				return fmt.Sprint(points[i].Parameter(name))
+			}
+			return fmt.Sprint(points[i].Value(field))
+		}
+	}
+	fields := slices.DeleteFunc(slices.Clone(Identity), func(field string) bool { return field == "machine" && field != axis })
+	names := map[string]bool{}
+	for i := range points {
+		for name := range points[i].Params {
+			names[filter.ParamPrefix+name] = true
+		}
+	}
+	fields = append(fields, slices.Sorted(maps.Keys(names))...)
+	fields = slices.DeleteFunc(fields, func(field string) bool {
+		return field != axis && !InStep(len(points), text(axis), text(field))
+	})
+	rest := slices.Clone(points)
+	for _, field := range fields {
+		for i := range rest {
+			rest[i] = rest[i].With(field, &Point{})
+		}
+	}
+	return rest
 }
 
 // Key returns a text that two points share if and only if they are equal.

@@ -215,23 +215,15 @@ func newMatcher(base, head runGroups, axis string, byID bool) *matcher {
 	return m
 }
 
-// skipInStep skips fields that are determined by the axis, such as the backend if each variant has its own: each value of the axis has
-// exactly one value of the field, and these values differ.
+// skipInStep skips fields that are determined by the axis: see query.InStep.
 func (m *matcher) skipInStep(base, head runGroups) {
 	if m.axis == "" || m.byID {
 		return
 	}
 	all := slices.Concat(base, head)
 	for _, field := range m.fields {
-		of := map[string]string{} // by value of the axis
-		inStep := !slices.ContainsFunc(all, func(g *runGroup) bool {
-			value, at := m.value(g, field), m.value(g, m.axis)
-			first, known := of[at]
-			of[at] = value
-			return known && first != value
-		})
-		values := slices.Compact(slices.Sorted(maps.Values(of)))
-		if m.skip[field] || field == "machine" || !inStep || len(values) < 2 {
+		text := func(field string) func(i int) string { return func(i int) string { return m.value(all[i], field) } }
+		if m.skip[field] || field == "machine" || !query.InStep(len(all), text(m.axis), text(field)) {
 			continue
 		}
 		m.skip[field] = true

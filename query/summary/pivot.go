@@ -120,28 +120,30 @@ func (p *Point) valueOf(metric string) *Value {
 
 // fill makes the grid of the points that were read.
 func (p *Pivot) fill(r *reading, metric string) {
-	values, has := make([]string, len(r.report.Points)), make([]bool, len(r.report.Points))
+	var cells []*Point
+	var points []query.Point
+	var values []string
 	p.Statuses = map[string]int{}
 	for i := range r.report.Points {
 		one := &r.report.Points[i]
-		if values[i], has[i] = one.AxisValue(p.Axis); !has[i] {
+		value, has := one.AxisValue(p.Axis)
+		if !has {
 			p.Without++
 			continue
 		}
+		cells, points, values = append(cells, one), append(points, one.Subject.Point()), append(values, value)
 		p.Points++
 		for status, n := range one.ByStatus {
 			p.Statuses[status] += n
 		}
-		if !slices.Contains(p.Values, values[i]) {
-			p.Values = append(p.Values, values[i])
+		if !slices.Contains(p.Values, value) {
+			p.Values = append(p.Values, value)
 		}
 	}
 	p.order(r)
 	rows := map[string][]int{} // by the axes that all cells of a row share, without the metric
-	for i := range r.report.Points {
-		if one := &r.report.Points[i]; has[i] {
-			p.put(rows, one, slices.Index(p.Values, values[i]), one.valueOf(metric))
-		}
+	for i, rest := range query.WithoutAxis(points, p.Axis) {
+		p.put(rows, cells[i], &rest, slices.Index(p.Values, values[i]), cells[i].valueOf(metric))
 	}
 	if !p.Baseline { // a value that failed everywhere is no reference
 		measured := func(column int) bool {
@@ -190,11 +192,9 @@ func (p *Pivot) order(r *reading) {
 	}
 }
 
-// put puts a point into the row of its other axes and its metric in which its column is free.
-func (p *Pivot) put(rows map[string][]int, one *Point, column int, v *Value) {
-	whole := one.Subject.Point()
-	rest := whole.With(p.Axis, &query.Point{})
-	subject := subjectOf("", string(one.Side), rest)
+// put puts a point into the row of its other axes, rest, and its metric in which its column is free.
+func (p *Pivot) put(rows map[string][]int, one *Point, rest *query.Point, column int, v *Value) {
+	subject := subjectOf("", string(one.Side), *rest)
 	if p.Axis == axisSide {
 		subject.Side = ""
 	}
