@@ -391,7 +391,7 @@ func TestRepeated(t *testing.T) {
 	same(t, two, into)
 }
 
-// TestSilence: a server that accepts requests and never answers is said to be silent, once, and given up after a second request.
+// TestSilence: Quiet is called once for a server that accepts requests and never answers, and a second request without an answer is the last.
 func TestSilence(t *testing.T) {
 	server, o := newServer(t)
 	dir := newStore(t, few(1)...)

@@ -147,8 +147,8 @@ func (m *comparison) imported() bool {
 }
 
 // judgeRepeats judges the points of imported results that have no verdict for want of a machine or of earlier sessions once more, as if both
-// sides were of one session on one machine. That may be so, as with two files of one afternoon, and the files cannot tell. A gate wants verdicts. Where
-// a side has too few runs, its samples are the repeats: those of one process, which differ by less than processes do.
+// sides were of one session on one machine. Two files of one afternoon may be, and no file says so. A gate wants verdicts. Where a side has too
+// few runs, its samples are the repeats; samples of one process differ by less than processes do.
 func (m *comparison) judgeRepeats(ctx context.Context, families []family) error {
 	if m.req.Rules.Gate || !m.imported() {
 		return nil
@@ -199,28 +199,21 @@ func batchMedians(values []float64) []float64 {
 
 // sampleRepeats replaces the runs of pairs with too few of them by their samples, if there are enough.
 func (m *comparison) sampleRepeats(ctx context.Context, metric string, points []*pairing, pairs []judge.Pair) error {
-	var keys [2][]string
-	for _, p := range points {
-		if min(len(p.base.Locations), len(p.head.Locations)) < judge.MinRuns {
-			keys[0], keys[1] = append(keys[0], p.base.PointID), append(keys[1], p.head.PointID)
-		}
-	}
-	var of [2]map[pointKey][]any
-	for i, s := range []*selectedSide{m.base, m.head} {
-		var err error
-		if of[i], err = s.samplesOf(ctx, keys[i], metric); err != nil {
-			return err
-		}
-	}
+	var few []*pairing
+	pairOf := map[*pairing]*judge.Pair{}
 	for i, p := range points {
-		base, head := of[0][p.base.key()], of[1][p.head.key()]
-		positive := !slices.ContainsFunc(slices.Concat(base, head), func(v any) bool { number, ok := v.(float64); return ok && number <= 0 })
+		if min(len(p.base.Locations), len(p.head.Locations)) < judge.MinRuns {
+			few = append(few, p)
+			pairOf[p] = &pairs[i]
+		}
+	}
+	return m.eachSamples(ctx, few, metric, func(p *pairing, base, head []any, positive bool) {
 		if min(len(base), len(head)) >= judge.MinRuns && (positive || p.byDifference()) {
-			pairs[i].Base, pairs[i].Head = batchMedians(p.base.ofSamples(base, p.scale).Locations), batchMedians(p.head.ofSamples(head, p.scale).Locations)
+			of := pairOf[p]
+			of.Base, of.Head = batchMedians(p.base.ofSamples(base, p.scale).Locations), batchMedians(p.head.ofSamples(head, p.scale).Locations)
 			p.sampled = true
 		}
-	}
-	return nil
+	})
 }
 
 // byMetric groups points by metric, ascending.

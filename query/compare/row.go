@@ -460,7 +460,7 @@ func relativeFields() []answer.Field[Row] {
 func repeatsFields() []answer.Field[Row] {
 	column := partColumns("repeats_", func(r *Row) *Repeats { return r.Repeats })
 	return []answer.Field[Row]{
-		column("result", answer.TypeText, "of imported results without a verdict, because the machine or earlier sessions are unknown: what the verdict would rest on if both sides were of one session on one machine: differ (a significant change of at least the threshold), alike (the interval lies within the threshold), or the reason why neither is known; where a side has fewer than 3 runs, the repeats are its samples, and so are those of low, high and noise", func(r *Repeats) any { return r.Result }),
+		column("result", answer.TypeText, "whether the repeats differ, of imported results that have no verdict because the machine or earlier sessions are unknown. It presumes one session on one machine. differ: a significant change of at least the threshold; alike: the interval lies within the threshold; else the reason why neither is known. Where a side has fewer than 3 runs, its samples are the repeats, also for low, high and noise", func(r *Repeats) any { return r.Result }),
 		column("p_adjusted", answer.TypeReal, "p-value of repeats_result, adjusted for the number of points", func(r *Repeats) any { return answer.Computed(r.Adjusted) }),
 	}
 }

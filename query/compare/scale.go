@@ -225,31 +225,40 @@ func (m *comparison) means(ctx context.Context, matched []*pairing, metric strin
 // processes replaces the runs of points by their samples if each sample is a process and judge.Processes allows it. Points without
 // samples on a side, for example from a file of summaries, keep their runs.
 func (m *comparison) processes(ctx context.Context, matched []*pairing, metric string) error {
-	var some []*pairing
-	var keys [2][]string
-	for _, p := range matched {
-		if p.hasBothSides() && judge.Processes(min(len(p.base.Locations), len(p.head.Locations)), p.confounded) &&
-			p.base.Metric.Level == string(schema.LevelProcess) && p.head.Metric.Level == string(schema.LevelProcess) {
-			some = append(some, p)
-			keys[0], keys[1] = append(keys[0], p.base.PointID), append(keys[1], p.head.PointID)
-		}
-	}
-	var of [2]map[pointKey][]any
-	for i, s := range []*selectedSide{m.base, m.head} {
-		var err error
-		if of[i], err = s.samplesOf(ctx, keys[i], metric); err != nil {
-			return err
-		}
-	}
-	for _, p := range some {
-		base, head := of[0][p.base.key()], of[1][p.head.key()]
+	some := slices.DeleteFunc(slices.Clone(matched), func(p *pairing) bool {
+		return !p.hasBothSides() || !judge.Processes(min(len(p.base.Locations), len(p.head.Locations)), p.confounded) ||
+			p.base.Metric.Level != string(schema.LevelProcess) || p.head.Metric.Level != string(schema.LevelProcess)
+	})
+	return m.eachSamples(ctx, some, metric, func(p *pairing, base, head []any, positive bool) {
 		if len(base) == 0 || len(head) == 0 {
-			continue
+			return
 		}
-		if slices.ContainsFunc(slices.Concat(base, head), func(v any) bool { number, ok := v.(float64); return ok && number <= 0 }) {
+		if !positive {
 			p.scale = schema.ScaleDifference
 		}
 		p.base, p.head = p.base.ofSamples(base, p.scale), p.head.ofSamples(head, p.scale)
+	})
+}
+
+// eachSamples calls each with the samples of the runs of pairs with two sides. positive reports whether none is zero or below.
+func (m *comparison) eachSamples(ctx context.Context, pairs []*pairing, metric string, each func(p *pairing, base, head []any, positive bool)) error {
+	points := func(of func(p *pairing) *runGroup) (ids []string) {
+		for _, p := range pairs {
+			ids = append(ids, of(p).PointID)
+		}
+		return ids
+	}
+	ofBase, err := m.base.samplesOf(ctx, points(func(p *pairing) *runGroup { return p.base }), metric)
+	if err != nil {
+		return err
+	}
+	ofHead, err := m.head.samplesOf(ctx, points(func(p *pairing) *runGroup { return p.head }), metric)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		base, head := ofBase[p.base.key()], ofHead[p.head.key()]
+		each(p, base, head, !slices.ContainsFunc(slices.Concat(base, head), func(v any) bool { number, ok := v.(float64); return ok && number <= 0 }))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type Trend struct {
 	Unit      Text          `json:"unit" doc:"unit of the levels"`
 	Better    Text          `json:"better" doc:"which direction is better: lower or higher"`
 	Sessions  int           `json:"sessions" doc:"number of sessions with a value"`
-	Verdict   judge.Verdict `json:"verdict" doc:"verdict on the last change: regressed, improved, changed (it is unknown which direction is better), inconclusive, or estimate if reason says why it is not judged; unchanged: no change was found; few_sessions: there are too few sessions (selection.history_needs) to find one"`
+	Verdict   judge.Verdict `json:"verdict" doc:"verdict on the last change: regressed, improved, inconclusive, changed (it is unknown which direction is better), or estimate (reason says why it is not judged). unchanged: no change was found. few_sessions: there are too few sessions (selection.history_needs) to find one"`
 	Reason    Text          `json:"reason" doc:"why the last change is not judged: off_clock, the clocks of the GPU before and after differ by more than 1 %"`
 	OldClock  *float64      `json:"old_clock_sm" doc:"clock of the multiprocessors before the last change in MHz; null unless reason is off_clock"`
 	NewClock  *float64      `json:"new_clock_sm" doc:"the same after it"`
@@ -54,7 +54,7 @@ type Trend struct {
 	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
 	OffSince  *Time         `json:"off_since" doc:"start of the first session that is far off the level"`
 	OffCommit Text          `json:"off_commit" doc:"commit of that session; null if unknown"`
-	Missing   int           `json:"missing_sessions" doc:"number of further sessions that a verdict on the newest ones needs at least, if they are far off; of the largest inconclusive change, about how many decide it, if they are like those since the change; 0: unknown, or nothing is open"`
+	Missing   int           `json:"missing_sessions" doc:"if the newest sessions are far off: the least number of further sessions that a verdict on them needs. Of the largest inconclusive change: about how many further sessions decide it, if they are like the sessions since the change. 0: unknown, or nothing is open"`
 	Differs   []Difference  `json:"differs" doc:"facts, except the commit, that changed together with the level and still differ"`
 }
 

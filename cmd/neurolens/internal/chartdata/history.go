@@ -34,13 +34,13 @@ type trend struct {
 // kind returns what values of a trend are of.
 func (t *trend) kind() [2]string { return [2]string{t.rows[0].Metric, t.rows[0].Unit} }
 
-// off reports whether a row is of one of the newest sessions that are far off the level.
-func (t *trend) off(row int) bool {
+// farOff reports whether the session of a row is one of the newest, which are far off the level.
+func (t *trend) farOff(row int) bool {
 	return t.Departure != nil && row >= len(t.rows)-t.Departure.Sessions
 }
 
-// loud reports whether something is said of a session, so that its mark combines it with no other.
-func (t *trend) loud(row int) bool { return t.rows[row].Verdict != "" || t.off(row) }
+// single reports whether a session has a mark of its own: it has a verdict, or is far off the level. Other marks may combine sessions.
+func (t *trend) single(row int) bool { return t.rows[row].Verdict != "" || t.farOff(row) }
 
 // keyOf tells trends apart.
 func keyOf(r *history.Row) [4]string { return [4]string{r.PointID, r.Machine, r.Metric, r.Unit} }
@@ -90,10 +90,10 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 
 // chosenFor says what is so of the series that are drawn of more, of which those that matter most come first.
 func chosenFor(trends []*trend, needs int) string {
-	loud := 0
+	notable := 0
 	for _, t := range trends {
 		if !t.of.Quiet() {
-			loud++
+			notable++
 		}
 	}
 	few := !slices.ContainsFunc(trends, func(t *trend) bool { return t.Sessions >= needs })
@@ -102,12 +102,12 @@ func chosenFor(trends []*trend, needs int) string {
 		why = fmt.Sprintf(", as a change among so many series needs at least %d sessions", needs)
 	}
 	switch {
-	case loud == 0:
+	case notable == 0:
 		return "the first ones" + why
-	case loud < maxPanels:
-		return "those that changed, fail or are far off their level (" + term.Thousands(loud) + "), and the first of the others"
+	case notable < maxPanels:
+		return "those that changed, fail or are far off their level (" + term.Thousands(notable) + "), and the first of the others"
 	}
-	return fmt.Sprintf("the first of %s that changed, fail or are far off their level, worst first", term.Thousands(loud))
+	return fmt.Sprintf("the first of %s that changed, fail or are far off their level, worst first", term.Thousands(notable))
 }
 
 // withRows gives trends all of their rows.
@@ -254,20 +254,20 @@ func (m Maker) changeText(r *history.Row) string {
 // ofSessions returns the values of the sessions. Of more than fit some are put together, but for those with which something changed.
 func (m Maker) ofSessions(t *trend, most, few int) chart.Series {
 	s := chart.Series{Name: "sessions", Style: chart.Points}
-	loud := 0
+	singles := 0
 	for i := range t.rows {
-		if t.loud(i) {
-			loud++
+		if t.single(i) {
+			singles++
 		}
 	}
 	each := 1
 	if len(t.rows) > most {
-		left := max(min(few, most-2*loud), 1) // a change begins a part, and ends one
+		left := max(min(few, most-2*singles), 1) // a change begins a part, and ends one
 		each = (len(t.rows) + left - 1) / left
 	}
 	for from := 0; from < len(t.rows); {
 		to := from + 1
-		for to < min(from+each, len(t.rows)) && !t.loud(from) && !t.loud(to) {
+		for to < min(from+each, len(t.rows)) && !t.single(from) && !t.single(to) {
 			to++
 		}
 		s.Marks = append(s.Marks, m.sessions(t, from, to))
@@ -301,7 +301,7 @@ func (m Maker) sessions(t *trend, from, to int) chart.Mark {
 			k.Tone = ToneOf(first.Verdict)
 			what = append(what, m.changeText(first))
 		}
-		if t.off(from) {
+		if t.farOff(from) {
 			k.Tone, k.Word = chart.Warned, "far off"
 			what = append(what, "far off its level of "+quantity(t.Departure.Level, first.Unit, first.Metric))
 		}

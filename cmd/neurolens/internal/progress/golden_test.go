@@ -85,8 +85,8 @@ func goldenSummary(page term.Page) term.View {
 	return s.View([]query.SessionPoint{point(long+"flash", 1, 103e3), point(long+"flash", 8, 412e3, "drift"), point(long+"eager", 1, 146e3), failed})
 }
 
-// TestPrecision: the summary says how precise the medians are and, if they are not within 2 %, how many runs would do and how long they take. It does not if a point
-// has fewer than 3 runs, or if the table has metrics that were asked for.
+// TestPrecision: the summary says how precise the medians are and, if they are not within 2 %, how many runs would do and how long these take.
+// It does not if a point has fewer than 3 runs, or with --metric.
 func TestPrecision(t *testing.T) {
 	agree, differ, wild := []float64{9, 9.001, 9.002}, []float64{9, 9.01, 9.03, 9.02}, []float64{9, 19, 9, 19}
 	const prefix = "precision (95 % interval of the median over runs): "
@@ -140,7 +140,7 @@ func TestVerdictsOfLongTable(t *testing.T) {
 	}
 }
 
-// TestNextOfMetrics: what is to be typed next shows the metrics that were asked for.
+// TestNextOfMetrics: the next command has the metrics of --metric.
 func TestNextOfMetrics(t *testing.T) {
 	s := Summary{Sweep: &sweep.Sweep{}, Result: runner.Result{Session: "01M0000000000000000000000A"}, Metrics: []string{"latency", "cpu_user"}}
 	for _, side := range []string{"", "base"} {

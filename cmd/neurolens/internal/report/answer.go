@@ -238,7 +238,7 @@ func offText(t *summary.Trend, names namer) string {
 	return fmt.Sprintf("%s: %s: %s; %s.", sessions, name, fromTo(t.Metric, t.Level, t.OffValue, t.Unit, offChange(t), "", ""), views.JudgesNewest(t.Missing, t.OffBase != ""))
 }
 
-// offChange returns how far the newest session is off its level.
+// offChange returns the difference between the newest session and its level, in the scale of the series.
 func offChange(t *summary.Trend) string {
 	return views.Change(*t.OffShift, schema.Scale(t.OffScale), string(t.Unit))
 }

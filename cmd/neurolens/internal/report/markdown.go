@@ -418,7 +418,7 @@ func onlyOff(r *summary.Trend) bool {
 	return r.Off > 0 && (r.Verdict == judge.Unchanged || r.Verdict == summary.FewSessions)
 }
 
-// trendRow returns the row of a trend: its last change, or how far its newest session is off its level.
+// trendRow returns the row of a trend: the last change, or the difference between the newest session and its level.
 func trendRow(r *summary.Trend, names namer) Row {
 	row := func(before, now *float64, change, interval, since, places, commits string, shift *float64) Row {
 		return Row{Key: string(r.PointID), Cells: []Cell{

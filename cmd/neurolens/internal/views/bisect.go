@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
-// AnySweep stands in a command for the sweep file of the user, where none is known.
+// AnySweep is the placeholder in a command for an unknown sweep file.
 const AnySweep = "SWEEP.yaml"
 
 // Bisect returns the command that searches for the commit of a step between two commits, with a sweep file or AnySweep; empty if a commit is

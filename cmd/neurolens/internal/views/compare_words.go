@@ -323,8 +323,8 @@ func moreRunsText(open []compare.Point, processor bool, perRun time.Duration) st
 	return text
 }
 
-// runTime returns the mean time from the start of a run to the start of the next one. It is known if both sides are of one session of this
-// program, or each side is of one; 0: unknown.
+// runTime returns the mean time from the start of a run to the start of the next one. 0: unknown. It is known
+// if both sides are of the same session of this program, or of one session each.
 func (w Comparison) runTime() time.Duration {
 	base, head := w.C.Base, w.C.Head
 	if len(base.Sessions) != 1 || len(head.Sessions) != 1 || base.Imported+head.Imported+base.NoSession+head.NoSession > 0 {

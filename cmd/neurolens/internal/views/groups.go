@@ -195,7 +195,7 @@ func StatusCounts[S ~string](counts map[S]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// groupCount returns the line that counts everything: first what the rows show, then what they were made of.
+// groupCount returns the line with the number of groups, and of the points and runs in them.
 func (l Listing) groupCount(g query.Grouping) string {
 	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), StatusCounts(g.Statuses))
 	if len(l.By) == 0 {

@@ -132,7 +132,7 @@ func (r IngestReport) View() term.View {
 	return v
 }
 
-// nextSources is of how many sources a command is named.
+// nextSources is the maximum number of sources for each of which a command is printed.
 const nextSources = 4
 
 // next returns the commands to type after runs were stored: what gives them a start time, if the names of their files have it, or of each
@@ -182,7 +182,7 @@ func (r IngestReport) next() []string {
 func nextOf(files []ingest.FileReport, store string) string {
 	undated := 0
 	points := map[string]string{}
-	var ids []string // of sessions; those of sessions with a start ascend with it
+	var ids []string // of sessions; ids of sessions with a start ascend with the start
 	for _, one := range files {
 		undated += one.Undated
 		for _, id := range slices.Sorted(maps.Keys(one.PointOf)) {

@@ -33,7 +33,7 @@ type JudgedSession struct {
 	Runs     string           // the filter for its runs
 	Against  bool             // it has two sides, which are compared
 	Baseline string           // the axis and the value of it that others are compared with, with = between them; empty: there is none
-	Metrics  []string         // those that the table shows, which are compared; none: the primary one
+	Metrics  []string         // the metrics of the table, each of which is compared; none: the primary one
 	Usual    judge.Thresholds // as in compare.Request
 	Repeats  int              // the repeats that the sweep asks for
 	Elapsed  time.Duration    // the time that all repeats took; 0: unknown
@@ -63,7 +63,6 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 		return ContestResult{}, err
 	}
 	s.processor, s.hasProcessor = names.byProcessor(&c), c.HasSecondLook()
-	names.several = len(s.Metrics) > 1
 	won := names.sentences(c.Rows, s)
 	if len(s.Metrics) == 1 && len(won.Lines) > 0 {
 		won.Lines = append([]string{"by " + s.Metrics[0] + ":"}, won.Lines...)
@@ -79,7 +78,6 @@ type contest struct {
 	axis      string // whose values are compared; empty: the sides of a session are
 	head      func(*compare.Row) string
 	reference string
-	several   bool // metrics are compared, so that sentences name theirs
 }
 
 // ofSides compares the sides of a session.
@@ -89,7 +87,7 @@ func ofSides() contest {
 
 // alongAxis compares the values of an axis with one of them.
 func alongAxis(axis, value string) contest {
-	return contest{axis: axis, head: func(r *compare.Row) string { return valueName(axis, headValue(r, axis)) }, reference: valueName(axis, value)}
+	return contest{axis, func(r *compare.Row) string { return valueName(axis, headValue(r, axis)) }, valueName(axis, value)}
 }
 
 // contestOf compares the sides of a comparison, or the values of its axis.
@@ -116,17 +114,24 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 	}
 	slices.SortStableFunc(rows, func(a, b compare.Row) int { return sentenceRank(&a) - sentenceRank(&b) })
 	names := c.pointNames(rows)
+	lineOf := func(r *compare.Row, name string) string {
+		line := c.line(r, name)
+		if len(s.Metrics) > 1 {
+			line = byMetric(r, line)
+		}
+		return line
+	}
 	alike := map[string]int{} // rows that are not compared, by their sentence without the name of the point
 	for i := range rows {
 		if sentenceRank(&rows[i]) == notComparedRank {
-			alike[c.line(&rows[i], "")]++
+			alike[lineOf(&rows[i], "")]++
 		}
 	}
 	var lines, methods []string
 	notes := slices.Clone(s.processor)
 	for i := range rows {
 		r := &rows[i]
-		line, shared := c.line(r, names[i]), c.line(r, "")
+		line, shared := lineOf(r, names[i]), lineOf(r, "")
 		if n := alike[shared]; n > 1 && sentenceRank(r) == notComparedRank {
 			if line = fmt.Sprintf("%s (%s)", shared, term.Count(n, "point")); slices.Contains(lines, line) {
 				continue
@@ -188,9 +193,6 @@ func (c contest) line(r *compare.Row, name string) string {
 	}
 	if name != "" {
 		text = name + ": " + text
-	}
-	if c.several {
-		text = byMetric(r, text)
 	}
 	return term.OneLine(text)
 }

@@ -182,7 +182,6 @@ func TestSeveralMetrics(t *testing.T) {
 	latency, cpu := compared(judge.Inconclusive, .05, -.02, .12), compared(judge.Improved, -.3, -.4, -.2)
 	latency.Reason, latency.MoreRuns, cpu.Metric = judge.Noise, 7, CPUUser
 	names, s := alongAxis("variant", "a"), JudgedSession{Metrics: []string{"latency", CPUUser}}
-	names.several = true
 	rows := []compare.Row{latency, cpu}
 	valuetest.DeepEqual(t, names.sentences(rows, s).Lines, []string{
 		"by cpu_user: b is faster than a: cpu_user −30.0 % (−40.0 % to −20.0 %)",
