@@ -236,8 +236,8 @@ iterations: 1
 warmup: 0
 `)
 	flat := strings.Join(strings.Fields(programtest.Output(t, dir, "bench", "s.yaml")), " ")
-	const best = "Best: threads=4 at 2 of 3 points, by −48.8 % to −61.4 % against threads=1; most at n=8: steps 8300 → 3200, −61.4 % (95 % interval −61.4 % to −61.4 %); " +
-		"the next is threads=2, closest at n=4: 2600 against 2200, 1.18 times as good. Elsewhere: threads=2 at n=1."
+	const best = "Best: threads=4 at 2 of 3 points, by −48.8 % to −61.4 % against threads=1. Most at n=8: steps 8300 → 3200, −61.4 % (95 % interval −61.4 % to −61.4 %). " +
+		"The next is threads=2, closest at n=4: 2600 against 2200, 1.18 times as good. Elsewhere: threads=2 at n=1."
 	const ahead = "Lowest median over all axes, by estimate: n=1 threads=2, steps 1100; the next has 1.18 times as much: n=1 threads=1, 1300."
 	if !strings.Contains(flat, best+" "+ahead+" Nobody named a baseline: threads=1 is a guess. Another axis: neurolens ls --pivot n session=") {
 		t.Errorf("bench ends with %s", flat)
@@ -269,6 +269,41 @@ warmup: 0
 		}
 	}
 	valuetest.Equal(t, seen, 2)
+}
+
+// TestReportNamesChangesFromBaseline: the first paragraph of a sweep with a baseline names what got worse and what failed, with the numbers
+// of compare, in every form.
+func TestReportNamesChangesFromBaseline(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	programtest.WriteFile(t, dir, "s.yaml", `
+suite: s
+command: [sh, -c, "case {impl}{size} in slow5) echo steps 131;; broken*) exit 4;; *) echo steps 101;; esac"]
+metrics: {steps: {regex: "steps (.*)", better: lower}}
+primary: steps
+baseline: impl=base
+grid: {impl: [base, slow, same, broken], size: [1, 5]}
+repeats: 6
+iterations: 1
+warmup: 0
+`)
+	if bench := programtest.Program(t, dir, "bench", "s.yaml"); bench.Run() == nil {
+		t.Error("bench does not fail")
+	}
+	rows := records(t, dir, "compare", "session=last")
+	row := rows[slices.IndexFunc(rows, func(r map[string]any) bool { return r["verdict"] == "regressed" })]
+	percent := func(name string) string { return fmt.Sprintf("%+.1f %%", 100*row[name].(float64)) }
+	slower := fmt.Sprintf("Worse: impl=slow against impl=base at sh size=5: steps %.4g → %.4g, %s (95 %% interval %s to %s).", row["base"], row["head"], percent("change"), percent("low"), percent("high"))
+	var js struct{ Answer []struct{ Text string } }
+	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, "report", "--json", "-")), &js))
+	valuetest.Equal(t, js.Answer[0].Text, slower)
+	valuetest.Equal(t, js.Answer[2].Text, "Failed: 12 of 48 runs, of 2 points: process 1 of measure: exit status 4.")
+	md := programtest.Output(t, dir, "report", "--md", "-")
+	page := html.UnescapeString(programtest.Output(t, dir, "report", "--html", "-"))
+	for _, a := range js.Answer {
+		valuetest.Contains(t, strings.NewReplacer("**", "", "\\", "").Replace(md), a.Text)
+		valuetest.Contains(t, strings.ReplaceAll(page, "\u00a0", " "), a.Text)
+	}
 }
 
 // TestAxesOfReportEqualCommands: each cell of the heat maps of a page, and each mark of its lines, is the median that ls has of the point, and

@@ -53,13 +53,13 @@ func (m Maker) answers(d *Document) []Answer {
 			if command != "" {
 				text += " Another axis:"
 			}
-			guesses = m.bestAnswers(d, c, names)
+			guesses = m.bestAnswers(d, i, names)
 			if ahead := frontRunner(d, c, names); ahead != "" {
 				guesses = append(guesses, Answer{Text: ahead, Command: m.command("ls", append([]string{"--best"}, d.words("")...)...)})
 			}
 			guesses = append(guesses, Answer{Text: text, Command: command})
 		default:
-			all = append(all, m.bestAnswers(d, c, names)...)
+			all = append(all, m.bestAnswers(d, i, names)...)
 		}
 	}
 	all = slices.Concat(all, series, guesses)
@@ -97,21 +97,28 @@ func (d *Document) pastOf(t *summary.Trend, names namer) []string {
 	return []string{term.ShellWord(byID([]summary.Text{t.PointID})), term.ShellWord("machine=" + filterWord(string(t.Machine)))}
 }
 
-// failedAnswers returns how many runs failed, and the most frequent error; nothing if none did.
-func failedAnswers(d *Document) []Answer {
-	at := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == summary.RuleFailed })
-	if at < 0 {
-		return nil
-	}
-	f := &d.Findings[at].Finding
-	text := fmt.Sprintf("Failed: %s of %s, of %s", term.Thousands(f.Runs), term.Count(whole(f, "runs"), "run"), points(f))
-	for i := range d.Failures {
-		if e := &d.Failures[i]; schema.Status(e.Status).Failed() && !e.Wrong && len(e.Causes) > 0 && e.Causes[0].Error != "" {
-			text += ": " + term.Short(term.FirstLine(string(e.Causes[0].Error)))
-			break
+// failedAnswers returns how many runs failed and how many have a wrong result, each with the most frequent error; nothing if there are none.
+func failedAnswers(d *Document) (all []Answer) {
+	for _, wrong := range []bool{false, true} {
+		rule, lead := summary.RuleFailed, "Failed"
+		if wrong {
+			rule, lead = summary.RuleWrongResult, "Wrong result"
 		}
+		at := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == rule })
+		if at < 0 {
+			continue
+		}
+		f := &d.Findings[at].Finding
+		text := fmt.Sprintf("%s: %s of %s, of %s", lead, term.Thousands(f.Runs), term.Count(d.Counts.Runs, "run"), points(f))
+		for i := range d.Failures {
+			if e := &d.Failures[i]; schema.Status(e.Status).Failed() && e.Wrong == wrong && len(e.Causes) > 0 && e.Causes[0].Error != "" {
+				text += ": " + term.Short(term.FirstLine(string(e.Causes[0].Error)))
+				break
+			}
+		}
+		all = append(all, Answer{Text: text + ".", Verdict: "failed"})
 	}
-	return []Answer{{Text: text + ".", Verdict: "failed"}}
+	return all
 }
 
 // word says how a metric changed: a time is slower or faster.
@@ -302,20 +309,9 @@ func trendInterval(t *summary.Trend) string {
 }
 
 // sideAnswers returns what changed between two sides, and then how many pairs did, with the dates and commits of both.
-func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answer) {
+func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 	c := &d.Comparisons[comparison]
-	for _, some := range []struct {
-		verdict judge.Verdict
-		most    int
-	}{{judge.Regressed, maxWorse}, {judge.Improved, maxBetter}} {
-		for i, p := range worst(d, comparison, some.verdict) {
-			if i == some.most {
-				break
-			}
-			text := fmt.Sprintf("%s: %s.", word(some.verdict, p.Unit, p.Better), names.pair(p)+": "+pairValues(p))
-			all = append(all, Answer{text, summary.Text(some.verdict), ""})
-		}
-	}
+	all := changedPairs(d, comparison, names.pair, judge.Regressed, judge.Improved)
 	text := "By verdict: " + verdictCounts(c)
 	if len(all) == 0 {
 		text = "No change by verdict: " + verdictCounts(c)
@@ -334,6 +330,25 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 		text += ". " + capital(p.Side) + ": " + periodText(&p)
 	}
 	return append(all, Answer{Text: text + ".", Command: m.command("compare", d.compared(c)...)})
+}
+
+// changedPairs names the pairs of a comparison that have one of some verdicts, for each verdict the largest changes first.
+func changedPairs(d *Document, comparison int, name func(*summary.Pair) string, verdicts ...judge.Verdict) (all []Answer) {
+	for _, verdict := range verdicts {
+		most := maxBetter
+		if verdict == judge.Regressed {
+			most = maxWorse
+		}
+		changed := worst(d, comparison, verdict)
+		for _, p := range changed[:min(len(changed), most)] {
+			text := fmt.Sprintf("%s: %s: %s.", word(verdict, p.Unit, p.Better), name(p), pairValues(p))
+			all = append(all, Answer{Text: text, Verdict: summary.Text(verdict)})
+		}
+		if more := len(changed) - most; more > 0 {
+			all[len(all)-1].Text += fmt.Sprintf(" %s more %s.", term.Thousands(more), verdict)
+		}
+	}
+	return all
 }
 
 // pairValues returns the values of a pair that changed, and how sure the change is.
@@ -398,8 +413,10 @@ func periodText(p *summary.Period) string {
 	return text
 }
 
-// bestAnswers returns which value of an axis is best, where, and by how much, as far as there are verdicts.
-func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []Answer {
+// bestAnswers returns which value of an axis is best, where, and by how much, as far as there are verdicts, and which values are worse than
+// the baseline. If no value is best, the changes come first.
+func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
+	c := &d.Comparisons[comparison]
 	points := c.Equal + c.Undecided
 	for _, b := range c.Best {
 		points += b.Points
@@ -408,12 +425,22 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	if points == 0 {
 		return []Answer{{Text: fmt.Sprintf("Nothing could be compared with %s.", c.Name()), Command: command}}
 	}
+	against := func(p *summary.Pair) string {
+		value, _ := p.AxisValue(c.Axis)
+		text := settingName(c, value) + " against " + settingName(c, c.Baseline)
+		if points > 1 {
+			text += " at " + names.without(c.Axis, p)
+		}
+		return text
+	}
 	if len(c.Best) == 0 {
+		var changed []Answer
 		text := fmt.Sprintf("No %s is best: no difference by verdict at %s.", c.Axis, ofPoints(c.Equal, points))
 		if c.Undecided > 0 {
+			changed = changedPairs(d, comparison, against, judge.Regressed, judge.Changed, judge.Improved)
 			text = fmt.Sprintf("No %s is called best: %s.%s", c.Axis, verdictCounts(c), ahead(c, d.direction(c)))
 		}
-		return []Answer{{Text: text, Command: command}}
+		return append(changed, Answer{Text: text, Command: command})
 	}
 	best := &c.Best[0]
 	text := fmt.Sprintf("Best: %s at %s", settingName(c, best.Value), ofPoints(best.Points, points))
@@ -434,12 +461,12 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	default:
 		verdict = summary.Text(judge.Improved)
 		most, least := &d.Pairs[*best.Most], &d.Pairs[*best.Least]
-		text += fmt.Sprintf(", by %s to %s against %s; most at %s: %s", changeText(least), changeText(most), base, names.without(c.Axis, most), pairValues(most))
+		text += fmt.Sprintf(", by %s to %s against %s. Most at %s: %s", changeText(least), changeText(most), base, names.without(c.Axis, most), pairValues(most))
 	}
 	if best.Near != nil {
 		near, next := &d.Pairs[*best.Near], &d.Pairs[*best.Next]
 		value, _ := next.AxisValue(c.Axis)
-		text += fmt.Sprintf("; the next is %s", settingName(c, value))
+		text += fmt.Sprintf(". The next is %s", settingName(c, value))
 		if best.Points > 1 {
 			text += ", closest at " + names.without(c.Axis, near)
 		}
@@ -472,7 +499,11 @@ func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []An
 	if len(others) > 0 {
 		text += " Elsewhere: " + strings.Join(others, ", ") + "."
 	}
-	return []Answer{{text, verdict, command}}
+	worse := changedPairs(d, comparison, against, judge.Regressed)
+	if c.From == summary.FromGuess || best.Most == nil && len(worse) == 1 { // of one, the first sentence names it as the closest
+		worse = nil
+	}
+	return append([]Answer{{text, verdict, command}}, worse...)
 }
 
 // othersWorse says that the baseline is best at some of the points, and which other value comes closest.
@@ -627,7 +658,9 @@ func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query
 	}
 	d := &Document{Selection: r.Selection, Comparisons: r.Comparisons, Pairs: r.Pairs, Points: r.Points}
 	names := namerOf(d.Points)
-	best = []string{m.bestAnswers(d, &d.Comparisons[0], names)[0].Text}
+	for _, a := range m.bestAnswers(d, 0, names) {
+		best = append(best, a.Text)
+	}
 	if ahead := frontRunner(d, &d.Comparisons[0], names); ahead != "" {
 		best = append(best, ahead)
 	}

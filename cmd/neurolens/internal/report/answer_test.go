@@ -212,9 +212,10 @@ func TestAnswerOfSweep(t *testing.T) {
 	c.Undecided, c.Reasons = 2, map[string]int{"few_runs": 2}
 	r.Pairs[3].Base, r.Pairs[3].Value, r.Pairs[3].Speedup, r.Pairs[3].Low, r.Pairs[3].High = new(2e6), new(1e6), new(2.), new(1.9), new(2.1)
 	r.Pairs[3].Confidence = new(1 - .05/11) // it was looked at up to 11 times
-	want := "Best: precision=fp16 at 3 of 6 points, by −50.0 % to −50.0 % against precision=fp32; most at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (99.55 % interval −52.4 % to −47.4 %). " +
+	want := "Best: precision=fp16 at 3 of 6 points, by −50.0 % to −50.0 % against precision=fp32. Most at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (99.55 % interval −52.4 % to −47.4 %). " +
 		"At 1 of these another value may be as good: the intervals overlap. Elsewhere: precision=fp32 at 1, no verdict at 2 (too few runs)."
-	if got := texts(r); len(got) != 1 || got[0] != want {
+	const worse = "Slower: precision=int8 against precision=fp32 at sweep resnet50: latency 101 µs → 101 µs, −2.6 % (95 % interval −5.4 % to +0.4 %)."
+	if got := texts(r); !slices.Equal(got, []string{want, worse}) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c.Best[0].Failed, c.Undecided = 1, 0
@@ -222,7 +223,7 @@ func TestAnswerOfSweep(t *testing.T) {
 		t.Error(got)
 	}
 	c.Best, c.Undecided = []summary.BestValue{{Value: "fp32", Points: 4, Next: new(3)}}, 2
-	if got := texts(r); !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: all others are worse there, the closest is ") || !strings.Contains(got[0], ": latency 2.00 ms → 1.00 ms, −50.0 % (") {
+	if got := texts(r); len(got) != 1 || !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: all others are worse there, the closest is ") || !strings.Contains(got[0], ": latency 2.00 ms → 1.00 ms, −50.0 % (") {
 		t.Error(got)
 	}
 	c.Values = []summary.NamedRatios{{Name: "fp16"}}
@@ -230,22 +231,29 @@ func TestAnswerOfSweep(t *testing.T) {
 		t.Errorf("with one other value: %s", got)
 	}
 	c.Best = []summary.BestValue{{Value: "int8", Points: 2, Most: new(2), Least: new(1), Next: new(0), Near: new(2)}, {Value: "bf16", Points: 1, Most: new(0), Least: new(0)}}
-	if got := texts(r)[0]; !strings.Contains(got, "; the next is precision=fp16, closest at sweep bert-base: ") || !strings.HasSuffix(got, " Elsewhere: precision=bf16 at sweep resnet50, no verdict at 2 (too few runs).") {
+	if got := texts(r)[0]; !strings.Contains(got, ". The next is precision=fp16, closest at sweep bert-base: ") || !strings.HasSuffix(got, " Elsewhere: precision=bf16 at sweep resnet50, no verdict at 2 (too few runs).") {
 		t.Error(got)
 	}
 	c.Best, c.Wins, c.Sets = nil, map[string]int{"fp16": 2, "fp32": 1}, 3
 	c.Values = []summary.NamedRatios{{Name: "fp16", Ratios: summary.Ratios{GeometricMean: new(2.)}}}
-	if got := texts(r); got[0] != "No precision is called best: 1 regressed, 1 improved, 1 inconclusive (too few runs), 1 unchanged. By estimate precision=fp16 is ahead at 2 of 3 points, −50.0 % in the geometric mean." {
+	if got := texts(r); len(got) != 3 || got[0] != worse || !strings.HasPrefix(got[1], "Faster: precision=int8 against precision=fp32 at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (") ||
+		got[2] != "No precision is called best: 1 regressed, 1 improved, 1 inconclusive (too few runs), 1 unchanged. By estimate precision=fp16 is ahead at 2 of 3 points, −50.0 % in the geometric mean." {
 		t.Error(got)
 	}
 	c.Reasons["noise"] = 1
-	if got := texts(r); strings.Contains(got[0], "ahead") {
+	if got := texts(r); strings.Contains(got[2], "ahead") {
 		t.Errorf("with noise: %s", got[0])
 	}
 	delete(c.Reasons, "noise")
 	c.Wins["fp16"] = 1
-	if got := texts(r); strings.Contains(got[0], "ahead") {
-		t.Errorf("two that are level: %s", got[0])
+	if got := texts(r); strings.Contains(got[2], "ahead") {
+		t.Errorf("two that are level: %s", got[2])
+	}
+	for i := range r.Pairs {
+		r.Pairs[i].Verdict = "regressed"
+	}
+	if got := texts(r); len(got) != maxWorse+1 || !strings.HasSuffix(got[maxWorse-1], "). 1 more regressed.") {
+		t.Errorf("of %d that regressed: %q", len(r.Pairs), got)
 	}
 	c.Undecided, c.Equal = 0, 2
 	if got := texts(r); got[0] != "No precision is best: no difference by verdict at both points." {
@@ -321,18 +329,18 @@ func TestAnswerOfPaired(t *testing.T) {
 	}
 }
 
-// TestAnswerOfFailed: the first paragraph counts the runs that failed, and says why most of them did.
+// TestAnswerOfFailed: the first paragraph counts the runs that failed and those with a wrong result, and says why most of them did.
 func TestAnswerOfFailed(t *testing.T) {
 	r := many(8)
-	r.Findings = []summary.Finding{{Rule: summary.RuleFailed, Runs: 3, Points: 1, Numbers: []summary.Number{{Name: "runs", Value: new(9.)}}}}
+	r.Counts.Runs = 9
+	r.Findings = []summary.Finding{{Rule: summary.RuleWrongResult, Runs: 1, Points: 1}, {Rule: summary.RuleFailed, Runs: 3, Points: 1}}
 	r.Failures = []summary.Failure{
 		{Status: "skipped", Runs: 4, Causes: []summary.Cause{{Error: "no GPU"}}},
 		{Status: "error", Runs: 3, Causes: []summary.Cause{{Error: "exit status 4\nwhile it read", Runs: 2}, {Error: "exit status 5"}}},
+		{Status: "error", Wrong: true, Runs: 1, Causes: []summary.Cause{{Error: "1 of 8 values differs"}}},
 	}
 	got := texts(r)
-	if want := "Failed: 3 of 9 runs, of 1 point: exit status 4."; got[len(got)-1] != want {
-		t.Errorf("got %q, want %s", got, want)
-	}
+	valuetest.Equal(t, strings.Join(got[len(got)-2:], " "), "Failed: 3 of 9 runs, of 1 point: exit status 4. Wrong result: 1 of 9 runs, of 1 point: 1 of 8 values differs.")
 }
 
 // TestNothingCompared: a report without an answer says why.
