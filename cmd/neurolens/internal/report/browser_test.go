@@ -407,15 +407,43 @@ func TestWithoutScript(t *testing.T) {
 	}
 }
 
-// TestNarrow: at 360 pixels nothing is wider than the page but what scrolls by itself.
+// TestNarrow: at 360 pixels nothing is wider than the page, whatever things are called.
 func TestNarrow(t *testing.T) {
 	v := open(t, browser(t), file(t, written(t, small(hostile()...))))
 	v.do(chromedp.EmulateViewport(360, 800))
 	if got := v.text("document.documentElement.scrollWidth"); got != "360" {
 		t.Errorf("the page is %s pixels wide", got)
 	}
-	if got := v.text("getComputedStyle(document.querySelector('.charts'), '::before').content"); !strings.Contains(got, "scroll them sideways") {
-		t.Errorf("of charts that are cut the page says %s", got)
+}
+
+// TestNarrowAnswers: on a narrow screen each cell that says something and each mark of a chart is seen without scrolling sideways, behind
+// the name of its column, and texts of charts are large enough to be read.
+func TestNarrowAnswers(t *testing.T) {
+	v := open(t, browser(t), file(t, writtenPage(t, storedRuns(t, nightlyRuns(20, 3), nil))))
+	v.all()
+	for _, width := range []int64{400, 360} {
+		v.do(chromedp.EmulateViewport(width, 800))
+		for what, outside := range map[string]string{
+			"page":              `[document.documentElement].filter((e) => e.scrollWidth > innerWidth)`,
+			"cells":             `[...document.querySelectorAll("td")].filter((td) => td.textContent && (td.getBoundingClientRect().left < 0 || td.getBoundingClientRect().right > innerWidth || td.scrollWidth > td.offsetWidth))`,
+			"boxes that scroll": `[...document.querySelectorAll(".box,.chart")].filter((box) => box.scrollWidth > box.clientWidth)`,
+			"marks":             `[...document.querySelectorAll(".mark")].filter((mark) => mark.getBoundingClientRect().left < 0 || mark.getBoundingClientRect().right > innerWidth)`,
+			"small letters":     `[...document.querySelectorAll(".chart text")].filter((text) => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a < 6.5)`,
+			"names of columns":  `[...document.querySelectorAll("tbody tr")].flatMap((row) => [...row.cells].filter((td, i) => i > 0 && td.textContent && getComputedStyle(td, "::before").content !== JSON.stringify(td.closest("table").tHead.rows[0].cells[i].textContent + " ")))`,
+			"empty cells":       `[...document.querySelectorAll("td")].filter((td) => !td.textContent && td.offsetWidth)`,
+			"gaps after names": `[...document.querySelectorAll("td:first-child")].filter((td) => {
+				const range = document.createRange();
+				range.selectNodeContents(td);
+				return range.getClientRects().length === 1 && td.offsetWidth > range.getBoundingClientRect().width + 20;
+			})`,
+		} {
+			if got := v.text(outside + ".length"); got != "0" {
+				t.Errorf("%s at %d pixels: %s", what, width, got)
+			}
+		}
+	}
+	if v.text(`document.querySelectorAll("td").length * document.querySelectorAll(".mark").length`) == "0" {
+		t.Error("the page has no cells or no marks")
 	}
 }
 

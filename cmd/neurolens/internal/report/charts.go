@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// chartWidth is how many pixels wide charts are drawn: as wide as a page shows them, so that their texts are as large as its own.
-const chartWidth = 960
+// chartWidth is how many pixels wide charts are drawn: their texts can still be read where a screen of 400 pixels shows them whole.
+const chartWidth = 600
 
 // pen draws the charts of a page, whose title and notes are texts of the page.
 func pen() Pen {

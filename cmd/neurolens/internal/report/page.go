@@ -98,7 +98,7 @@ func (p *Page) Write(to io.Writer, pen Pen) error {
 			return err
 		}
 	}
-	v.Style = template.CSS(style + pen.Style + w.styles.String())
+	v.Style = template.CSS(style + pen.Style + "@media print,(min-width:40.01rem){" + w.columns.String() + "}@media screen and (max-width:40rem){" + w.labels.String() + "}")
 	v.Script = template.JS(script)
 	v.Policy = "default-src 'none'; style-src " + source(string(v.Style)) + "; script-src " + source(script) + "; img-src data:; base-uri 'none'; form-action 'none'"
 	if err := t.Execute(to, v); err != nil {
@@ -146,12 +146,13 @@ type drawn struct {
 	SVG                  template.HTML
 }
 
-// writing is what is known while a page is written: how many charts and tables there are, their styles, and the room that is left.
+// writing is what is known while a page is written: how many charts and tables there are, and the styles of these.
 type writing struct {
 	pen            Pen
 	charts, tables int
-	id             int // how many characters of ids tell points apart
-	styles         strings.Builder
+	id             int             // how many characters of ids tell points apart
+	columns        strings.Builder // of wide screens and paper, where a cell stands below its header
+	labels         strings.Builder // of narrow screens, where it stands behind it
 }
 
 func (w *writing) section(s *Section) part {
@@ -301,6 +302,22 @@ type Cell struct {
 	Tone   chart.Tone
 }
 
+// filled returns the table without columns of which no cell says anything.
+func (t *Table) filled() *Table {
+	f := *t
+	f.Columns, f.Rows = nil, make([]Row, len(t.Rows))
+	for i, c := range t.Columns {
+		if len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i].Text != "" && r.Cells[i].Text != term.Unknown }) {
+			continue
+		}
+		f.Columns = append(f.Columns, c)
+		for k, r := range t.Rows {
+			f.Rows[k].Key, f.Rows[k].Cells = r.Key, append(f.Rows[k].Cells, r.Cells[i])
+		}
+	}
+	return &f
+}
+
 // longTable is from how many rows on a table is laid out row by row, so that rows out of sight cost nothing.
 const longTable = 200
 
@@ -308,12 +325,13 @@ const longTable = 200
 // stand in one attribute of the row, behind its key, with semicolons between them.
 func (w *writing) table(t *Table) template.HTML {
 	w.tables++
+	t = t.filled()
 	name := fmt.Sprintf("t%d", w.tables)
 	var b strings.Builder
 	class, shared := "", make([]string, len(t.Columns))
 	if len(t.Rows) >= longTable {
 		class, shared = " class=long", t.shared()
-		fmt.Fprintf(&w.styles, "#%s tr{grid-template-columns:%s}", name, t.widths(shared))
+		fmt.Fprintf(&w.columns, "#%s tr{grid-template-columns:%s}", name, t.widths(shared))
 	}
 	fmt.Fprintf(&b, "<div class=box tabindex=0 role=group aria-label=\"%s\"><table id=%s%s data-name=\"%s\" data-command=\"%s\"><caption>%s</caption><thead><tr>",
 		escaped(t.Title), name, class, escaped(t.ID), escaped(t.Command), escaped(t.Title))
@@ -323,14 +341,17 @@ func (w *writing) table(t *Table) template.HTML {
 			stored = " data-stored"
 		}
 		fmt.Fprintf(&b, "<th scope=col%s%s>%s", htmlAttribute("data-unit", c.Unit), stored, escaped(c.Header))
+		if i > 0 || c.Right { // a name needs none
+			fmt.Fprintf(&w.labels, "#%s td:nth-child(%d)::before{content:\"%s \"}", name, i+1, cssText(c.Header))
+		}
 		if c.Right { // a class in each cell would be longer than most values
-			fmt.Fprintf(&w.styles, "#%s :is(th,td):nth-child(%d){text-align:right}", name, i+1)
+			fmt.Fprintf(&w.columns, "#%s :is(th,td):nth-child(%d){text-align:right}", name, i+1)
 		}
 		if shared[i] != "" {
-			fmt.Fprintf(&w.styles, "@media screen{#%[1]s td:nth-child(%[2]d) i{display:none}#%[1]s td:nth-child(%[2]d)::before{content:\"…\"}}", name, i+1)
+			fmt.Fprintf(&w.columns, "@media screen{#%[1]s td:nth-child(%[2]d) i{display:none}#%[1]s td:nth-child(%[2]d)::before{content:\"…\"}}", name, i+1)
 		}
 		if c.Long || !c.Right && t.widest(i, shared[i]) > cellWidth {
-			fmt.Fprintf(&w.styles, "#%s td:nth-child(%d){white-space:normal;overflow-wrap:anywhere;min-width:16ch}", name, i+1)
+			fmt.Fprintf(&w.columns, "#%s td:nth-child(%d){white-space:normal;overflow-wrap:anywhere;min-width:16ch}", name, i+1)
 		}
 	}
 	b.WriteString("<tbody>")
@@ -363,6 +384,12 @@ func (t *Table) row(b *strings.Builder, key string, r *Row, shared []string) {
 		text := escaped(c.Text)
 		if shared[i] != "" {
 			text = "<i>" + escaped(shared[i]) + "</i>" + escaped(strings.TrimPrefix(line(c.Text), shared[i]))
+		}
+		if c.Text == term.Unknown { // the style says so, and leaves an empty cell out on a narrow screen
+			text = ""
+		}
+		if text == "" && i == len(r.Cells)-1 {
+			text = "</td>" // the end of the line is no part of it
 		}
 		fmt.Fprintf(b, "<td%s>%s", htmlAttribute("class", string(c.Tone)), text)
 	}
@@ -411,6 +438,11 @@ func (t *Table) widths(shared []string) string {
 
 // oneWord returns a text without what separates values of an attribute.
 func oneWord(text string) string { return strings.ReplaceAll(line(text), ";", ",") }
+
+// cssText returns a text within a string of CSS, where nothing of it ends the string or the style.
+func cssText(text string) string {
+	return strings.NewReplacer(`\`, `\5c `, `"`, `\22 `, "<", `\3c `).Replace(line(text))
+}
 
 // escaped returns a text within HTML.
 func escaped(text string) string { return template.HTMLEscapeString(line(text)) }

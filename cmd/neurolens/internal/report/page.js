@@ -69,7 +69,6 @@ const csv = (rows) => rows.map((row) => row.map(cell).join(",") + "\n").join("")
 // Tables.
 const number = (text) => /^[-+−]?[\d,]*\.?\d+(e[-+]?\d+)?$/i.test(text) ? Number(text.replaceAll(",", "").replace("−", "-")) : NaN;
 const collator = new Intl.Collator(undefined, {numeric: true});
-const unknown = (text) => text === "" || text === "–";
 const command = (table, key) => table.dataset.command && key ? table.dataset.command.replace("KEY", key) : "";
 const tables = [];
 
@@ -110,7 +109,7 @@ const prepare = (table) => {
       const known = [], others = [];
       for (const r of all) {
         const value = valueOf(r, c);
-        unknown(value) ? others.push(r) : known.push({r, value, number: at[c] ? Number(value) : number(value)});
+        value === "" ? others.push(r) : known.push({r, value, number: at[c] ? Number(value) : number(value)});
       }
       const numeric = !known.some((k) => Number.isNaN(k.number));
       known.sort((a, b) => sign * (numeric ? a.number - b.number : collator.compare(a.value, b.value)) || a.r.i - b.r.i);
@@ -150,7 +149,7 @@ const prepare = (table) => {
   tools.append(button("Copy as CSV", () => {
     const shows = !!table.dataset.command;
     const head = ["id", ...heads.map((h) => h.textContent + (h.dataset.unit ? " (" + h.dataset.unit + ")" : "")), ...shows ? ["command"] : []];
-    const rows = matches(), values = (r) => heads.map((_, c) => valueOf(r, c)).map((v) => unknown(v) ? "" : v);
+    const rows = matches(), values = (r) => heads.map((_, c) => valueOf(r, c));
     copy(csv([head, ...rows.map((r) => [keyOf(r), ...values(r), ...shows ? [command(table, keyOf(r))] : []])]), inWords(rows.length));
   }, "Copy as CSV: " + title), more, count);
   box.before(tools);
