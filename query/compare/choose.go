@@ -239,9 +239,10 @@ func nameSome(ctx context.Context, r *scan.Reader, some runGroups, shared *inter
 	})
 }
 
-// Verdicts are all verdicts, the worst first.
+// Verdicts are all verdicts in the order of their relevance: points that changed, the worst first, then points that one side has no value of,
+// then those that are not decided or did not change.
 var Verdicts = []judge.Verdict{
-	Missing, Failed, Unsupported, judge.Regressed, judge.Changed, judge.Improved, Fixed, Added,
+	judge.Regressed, judge.Changed, judge.Improved, Missing, Failed, Unsupported, Fixed, Added,
 	judge.Estimate, judge.Inconclusive, judge.Unchanged,
 }
 

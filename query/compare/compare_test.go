@@ -566,6 +566,17 @@ func TestNeitherSupports(t *testing.T) {
 	}
 }
 
+// TestChangedBeforeFailed: a point that regressed or improved comes before one that failed, and that before an undecided one.
+func TestChangedBeforeFailed(t *testing.T) {
+	var rows []compare.Row
+	for _, v := range []judge.Verdict{judge.Inconclusive, compare.Failed, judge.Improved, judge.Regressed} {
+		rows = append(rows, compare.Row{Point: compare.Point{Verdict: v}})
+	}
+	for n := 1; n <= len(rows); n++ { // the last of the first n
+		valuetest.Equal(t, compare.WorstOf(rows[:n], compare.Verdicts).Verdict, rows[n-1].Verdict)
+	}
+}
+
 // TestUnsupportedHasItsMetric: of several metrics that were asked for, each counts the points without any.
 func TestUnsupportedHasItsMetric(t *testing.T) {
 	t.Parallel()

@@ -57,12 +57,13 @@ func (w Comparison) View() term.View {
 	default:
 		rows, wide := w.shown(), w.withOthers()
 		all := slices.Concat(rows, w.shownOthers())
-		varying := wide.pointAxes(all)
-		v.Columns, v.Rows = wide.pointsOf(all, varying)
-		for _, place := range all {
-			v.Points = append(v.Points, cmp.Or(wide.C.Rows[place].HeadID, wide.C.Rows[place].BaseID))
+		groups := wide.grouped(all)
+		varying := groupAxes(wide.pointAxes(all), groups)
+		v.Columns, v.Rows = wide.groupsOf(groups, varying)
+		for _, g := range groups {
+			v.Points = append(v.Points, cmp.Or(wide.C.Rows[g.place].HeadID, wide.C.Rows[g.place].BaseID))
 		}
-		narrow = func() ([]term.Column, [][]term.Cell) { return wide.pointsOf(all, wide.mergedAxes(varying)) }
+		narrow = func() ([]term.Column, [][]term.Cell) { return wide.groupsOf(groups, wide.mergedAxes(varying)) }
 		if shared := w.constants(false); len(shared) > 0 {
 			v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
 		}

@@ -417,19 +417,58 @@ func TestCompareLinesCount(t *testing.T) {
 	said([]string{GateLine(compare.Gate{Points: 2}, Noun(&c), false, 0)}, "no regression in 2 results")
 }
 
-// What went wrong at some points is said, and of how many more it is not.
+// TestCompareFailures: points that failed alike have one line, with what they share, and errors beyond the third are counted.
 func TestCompareFailures(t *testing.T) {
 	var c compare.Comparison
-	for p := range failuresShown + 2 {
+	fail := func(impl string, size int, failure string) {
 		c.Rows = append(c.Rows, compare.Row{
-			Point: compare.Point{Verdict: compare.Failed}, Identity: query.Point{Params: map[string]string{"p": strconv.Itoa(p)}}, Failure: "reason",
+			Point: compare.Point{Verdict: compare.Failed}, Identity: query.Point{Variant: impl, Params: map[string]string{"p": strconv.Itoa(size)}}, Failure: failure,
 		})
 	}
+	for p := range 3 {
+		fail("a", p, "killed")
+		fail("b", p, "off by "+strconv.Itoa(p))
+	}
+	fail("a", 3, "out of memory")
+	fail("a", 4, "exit status one")
 	w := Comparison{C: &c}
 	got := strings.Join(w.failures(w.everything()), "|")
-	if want := "p=0  reason|p=1  reason|p=2  reason|… --format json has the errors of 2 more points|"; got != want {
+	if want := "a  killed (3 points)|b  off by 0 (the first of 3 points)|a p=3  out of memory|… --format json has 1 more error|"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// TestWrongRows: wrong results for one reason are one row, behind what changed. --all has a row for each.
+func TestWrongRows(t *testing.T) {
+	var c compare.Comparison
+	add := func(variant string, size int, verdict judge.Verdict, failure string) {
+		row := slower("latency", verdict)
+		row.Identity = query.Point{Variant: variant, Params: map[string]string{"size": strconv.Itoa(size)}}
+		if failure != "" {
+			row.Estimates, row.Head.Value, row.Failure, row.Flags = nil, nil, failure, []string{compare.FlagWrong}
+		}
+		c.Rows, c.Points = append(c.Rows, row), append(c.Points, row.Point)
+	}
+	add("slow", 1, judge.Regressed, "")
+	for size := range 3 {
+		add("wrong", size, compare.Failed, "differs by "+strconv.Itoa(size))
+	}
+	add("other", 0, compare.Failed, "no rows")
+	c.Metrics = []string{"latency"}
+	lines := func(all bool) (rows []string) {
+		var b bytes.Buffer
+		Comparison{Reader: Display{Width: 80}, C: &c, Selection: Selection{All: all}}.View().Render(&b, term.Page{Width: 80})
+		for line := range strings.Lines(b.String()) {
+			if strings.Contains(line, "FAILED") || strings.Contains(line, "REGRESSED") {
+				rows = append(rows, strings.Join(strings.Fields(line), " "))
+			}
+		}
+		return rows
+	}
+	valuetest.DeepEqual(t, lines(false), []string{ // the last number is of runs
+		"slow 1 1.00 ms 1.20 ms +20.0 % 0 REGRESSED", "wrong 0, 1, 2 – – – – 3 FAILED wrong_result", "other 0 1.00 ms – – 0 FAILED wrong_result",
+	})
+	valuetest.Equal(t, len(lines(true)), 5, "rows with --all")
 }
 
 // A pull request's comment folds what has no change, and does not call it that where nobody knows.

@@ -119,38 +119,6 @@ func (w Comparison) tooFew(places []int, flag string) string {
 	return text
 }
 
-// failuresShown is of how many points it is said what went wrong.
-const failuresShown = 3
-
-// failures say what went wrong in runs of the head.
-func (w Comparison) failures(places []int) []string {
-	var lines []string
-	_, varying := Axes(subjects(w.C.Rows), IdentityColumns)
-	names := PointNames(valuesAt(varying, places), len(places))
-	distinct := map[string]bool{} // a failed run has a row for each of several metrics
-	for i, place := range places {
-		r := &w.C.Rows[place]
-		text := r.Failure
-		failing := slices.Contains(r.Flags, compare.FlagFailures) || slices.Contains(r.Flags, compare.FlagWrong)
-		failing = failing || r.Reason == judge.FailedRequests
-		if text == "" || r.Verdict != compare.Failed && !failing {
-			continue
-		}
-		line := strings.TrimSpace(names[i] + term.Gap + term.FirstLine(text))
-		if !distinct[line] && len(lines) < failuresShown {
-			lines = append(lines, line)
-		}
-		distinct[line] = true
-	}
-	if more := len(distinct) - failuresShown; more > 0 {
-		lines = append(lines, "… --format json has the errors of "+term.Count(more, "more point"))
-	}
-	if len(lines) > 0 {
-		lines = append(lines, "")
-	}
-	return lines
-}
-
 // Noun returns the noun for the rows of a comparison: "point", or "result" if there are several metrics.
 func Noun(c *compare.Comparison) string {
 	if len(c.Metrics) > 1 {
