@@ -464,4 +464,7 @@ func TestHeadings(t *testing.T) {
 	if got := sentenceLine("75.0 µs, 5 % of 3 s."); got != "75.0\u00a0µs, 5\u00a0% of 3\u00a0s." {
 		t.Errorf("%q", got)
 	}
+	if several := strings.Repeat("At 2 of these another value may be as good. ", 10) + "End."; sentenceLine(several) != several {
+		t.Errorf("%q", sentenceLine(several))
+	}
 }

@@ -234,8 +234,10 @@ func title(text string) template.HTML {
 // beforeUnit finds the space between a number and its unit.
 var beforeUnit = regexp.MustCompile(`(\d) (%|[nµm]?s|[KMGT]?i?B)([ ,;:.)]|$)`)
 
-// sentenceLine returns a line in which numbers stay with their units.
-func sentenceLine(text string) string { return beforeUnit.ReplaceAllString(line(text), "$1\u00a0$2$3") }
+// sentenceLine returns sentences, whole unless a name in them is very long, in which numbers stay with their units.
+func sentenceLine(text string) string {
+	return beforeUnit.ReplaceAllString(term.Message(text), "$1\u00a0$2$3")
+}
 
 // lines returns the last of some lines, each as line has it.
 func lines(text string) string {
