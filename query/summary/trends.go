@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ const (
 // trends adds the history of each point, if there are enough sessions for one to have changes: the sessions of the report or, if that is
 // about one, all sessions with its points. Sides that are compared have no history.
 func (r *reading) trends(ctx context.Context, db *query.DB) error {
-	r.report.Trends = []Trend{}
+	r.report.Trends, r.report.OtherTrends = []Trend{}, []Trend{}
 	filters := []string{r.req.Filter}
 	switch one := r.report.Selection.Sessions == 1; {
 	case r.req.Base != "", !one && r.sessions < history.MinSessions:
@@ -89,6 +90,9 @@ func (r *reading) trends(ctx context.Context, db *query.DB) error {
 		}
 		if err != nil {
 			return err
+		}
+		if selection == "" && r.report.Selection.Sessions == 1 && IsSession(r.req.Filter) {
+			r.addOthers(&h)
 		}
 		if r.report.Selection.Sessions > 1 || r.own(&h) {
 			return r.addTrends(ctx, db, &h, selection)
@@ -121,16 +125,46 @@ func (r *reading) pastFilters() []string {
 	return all
 }
 
+// IsSession reports whether a filter is one session by its id.
+func IsSession(filter string) bool { return theSession.MatchString(filter) }
+
+var theSession = regexp.MustCompile(`^session(_id)?=[0-9A-HJKMNP-TV-Z]{26}$`)
+
 // own reports whether a history has series, and all of them are of points of the report.
 func (r *reading) own(h *history.History) bool {
+	has := r.ids()
+	return len(h.Series) > 0 && !slices.ContainsFunc(h.Series, func(s history.Series) bool {
+		row := &h.Rows[s.First]
+		return !has[[2]string{row.PointID, row.Machine}]
+	})
+}
+
+// ids returns the ids and the machines of the points of the report.
+func (r *reading) ids() map[[2]string]bool {
 	points := map[[2]string]bool{}
 	for i := range r.report.Points {
 		points[[2]string{string(r.report.Points[i].PointID), string(r.report.Points[i].Machine)}] = true
 	}
-	return len(h.Series) > 0 && !slices.ContainsFunc(h.Series, func(s history.Series) bool {
-		row := &h.Rows[s.First]
-		return !points[[2]string{row.PointID, row.Machine}]
-	})
+	return points
+}
+
+// addOthers adds the series of other points of the same machines that got worse. h is the history of the stores.
+func (r *reading) addOthers(h *history.History) {
+	has, machines := r.ids(), map[string]bool{}
+	for p := range has {
+		machines[p[1]] = true
+	}
+	for i := range h.Series {
+		row := &h.Rows[h.Series[i].First]
+		if has[[2]string{row.PointID, row.Machine}] || !machines[row.Machine] || h.Series[i].Sessions < history.MinSessions {
+			continue
+		}
+		r.report.Selection.OtherSeries++
+		if t := TrendOf(h, &h.Series[i]); t.Verdict == judge.Regressed || t.Failed > 0 || t.Off > 0 {
+			r.report.OtherTrends = append(r.report.OtherTrends, t)
+		}
+	}
+	slices.SortStableFunc(r.report.OtherTrends, func(a, b Trend) int { return CompareTrends(&a, &b) })
 }
 
 // addTrends adds the series of a history. For a report of one session with too few others it only counts them.
@@ -141,7 +175,7 @@ func (r *reading) addTrends(ctx context.Context, db *query.DB, h *history.Histor
 		r.report.past, err = db.WithoutWarnings().CountSessions(ctx, selection)
 		return err
 	}
-	s.History, s.HistoryFilter, s.HistoryNeeds = h.Sessions, strings.TrimSpace(selection), h.Needs
+	s.History, s.HistoryFilter, s.HistoryNeeds, s.Undated = h.Sessions, strings.TrimSpace(selection), h.Needs, h.Undated
 	for i := range h.Series {
 		r.report.Trends = append(r.report.Trends, TrendOf(h, &h.Series[i]))
 	}

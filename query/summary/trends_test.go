@@ -205,6 +205,43 @@ func TestTrendsOfOneSession(t *testing.T) {
 	}
 }
 
+// TestOtherTrends: a report of one session has the series of other points of its machine that got worse, as history has them, and counts
+// the runs that have no place in its own series.
+func TestOtherTrends(t *testing.T) {
+	t.Parallel()
+	n, last := 0, 0
+	var runs []schema.Run
+	for k := range 16 {
+		level := 1000 + float64(k%3)
+		if k >= 8 {
+			level *= 1.3
+		}
+		elsewhere := func(r *schema.Run) { r.Env.Machine = "other" }
+		runs = append(runs, querytest.RunsOf(&n, 2*k+1, variant("one", "step", ""), level)...)
+		runs = append(runs, querytest.RunsOf(&n, 2*k+1, variant("one", "flat", ""), 500+float64(k%2))...)
+		runs = append(runs, querytest.RunsOf(&n, 2*k+1, variant("one", "step", "", elsewhere), level)...)
+		last = 2*k + 2
+		runs = append(runs, querytest.RunsOf(&n, last, variant("two", "own", ""), 500+float64(k%2))...)
+	}
+	runs = append(runs, querytest.RunsOf(&n, 99, variant("two", "own", "", func(r *schema.Run) {
+		r.StartedAt, r.SessionID = time.Time{}, schema.ULIDFrom(time.Time{}, [10]byte{9: 1}).String()
+	}), 700)...)
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	r := read(t, db, summary.Request{Filter: "session=" + querytest.SessionID(last)})
+	if len(r.Trends) != 1 || len(r.OtherTrends) != 1 || r.OtherTrends[0].Benchmark != "step" || r.OtherTrends[0].Verdict != judge.Regressed || r.Selection.OtherSeries != 2 || r.Selection.Undated != 1 {
+		t.Fatalf("%+v, %d trends, others %+v", r.Selection, len(r.Trends), r.OtherTrends)
+	}
+	h := valuetest.Must(history.Read(t.Context(), db, history.Request{}))
+	at := slices.IndexFunc(h.Series, func(s history.Series) bool {
+		row := &h.Rows[s.First]
+		return row.PointID == string(r.OtherTrends[0].PointID) && row.Machine == string(r.OtherTrends[0].Machine)
+	})
+	checkTrend(t, &r.OtherTrends[0], &h, h.Series[at])
+	if r := read(t, db, summary.Request{Filter: "suite=two session=" + querytest.SessionID(last)}); len(r.OtherTrends) != 0 || r.Selection.OtherSeries != 0 {
+		t.Errorf("a part of a session has others: %+v", r.OtherTrends)
+	}
+}
+
 // TestTrendsWithoutOrder: sessions without a start time have no history, and the report knows it.
 func TestTrendsWithoutOrder(t *testing.T) {
 	r := read(t, nightly(t, false), summary.Request{})

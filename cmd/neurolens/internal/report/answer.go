@@ -43,6 +43,7 @@ func (m Maker) answers(d *Document) []Answer {
 		names.axes["benchmark"], names.axes["variant"] = true, true
 	}
 	all, series := m.trendAnswers(d, names)
+	series = append(m.otherAnswers(d), series...)
 	var guesses []Answer // about one session: what its history found stands first
 	for i := range d.Comparisons {
 		switch c := &d.Comparisons[i]; {
@@ -200,6 +201,9 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	if longest := longestTrend(d); longest < d.Selection.HistoryNeeds {
 		text += " " + capital(views.CannotDecide(term.Count(longest, "session"), len(d.Trends), d.Selection.HistoryNeeds)) + "."
 	}
+	if d.Selection.Undated > 0 {
+		text += " Left out, in no order: " + history.NoStart(d.Selection.Undated) + "."
+	}
 	if counts[judge.Regressed]+counts[judge.Improved]+counts[judge.Changed] > 0 {
 		text += " Of the series called changed, at most 5 % are expected to be false."
 	}
@@ -208,6 +212,42 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		command = ""
 	}
 	return all, append(series, Answer{Text: text, Command: command})
+}
+
+// otherAnswers says how many series of other points of the same machines got worse, and names the worst one; nothing if none did.
+func (m Maker) otherAnswers(d *Document) []Answer {
+	if len(d.OtherTrends) == 0 {
+		return nil
+	}
+	worst, counts, points := &d.OtherTrends[0], map[string]int{}, make([]summary.Point, len(d.OtherTrends))
+	for i := range d.OtherTrends {
+		t := &d.OtherTrends[i]
+		points[i].Subject = t.Subject
+		switch {
+		case t.Verdict == judge.Regressed:
+			counts["regressed"]++
+		case t.Failed > 0:
+			counts["failing"]++
+		default:
+			counts["far off"]++
+		}
+	}
+	joint := joined(counted(counts["regressed"], "regressed"), counted(counts["failing"], "failing"), counted(counts["far off"], "far off in the newest session"))
+	text := fmt.Sprintf("Not in this report: %s of %s other series", joint, term.Thousands(d.Selection.OtherSeries))
+	names := namerOf(points)
+	if names.axes != nil {
+		names.axes["benchmark"] = true
+	}
+	name := names.name(&worst.Subject)
+	switch {
+	case worst.Verdict == judge.Regressed:
+		text += fmt.Sprintf("; most: %s, %s: %s", name, sinceText(worst), fromTo(worst.Metric, worst.OldLevel, worst.Level, worst.Unit, trendChange(worst), "95 %", trendInterval(worst)))
+	case worst.Failed > 0:
+		text += fmt.Sprintf("; %s fails", name)
+	default:
+		text += fmt.Sprintf("; %s: %s", name, fromTo(worst.Metric, worst.Level, worst.OffValue, worst.Unit, offChange(worst), "", ""))
+	}
+	return []Answer{{Text: text + ". All of them:", Verdict: summary.Text(judge.Inconclusive), Command: m.command("report", "--all")}}
 }
 
 // longestTrend returns the number of sessions of the longest trend.
@@ -729,7 +769,7 @@ func (m Maker) nothingCompared(d *Document) Answer {
 	switch {
 	case d.Counts.ByStatus[string(schema.StatusOK)] == 0:
 		return Answer{Text: "No run is ok: there is nothing to compare.", Command: m.command("ls", d.words("")...)}
-	case s.Unordered:
+	case s.Unordered, s.Sessions > 1 && s.Since == nil:
 		return Answer{Text: fmt.Sprintf("No history: none of %s has a start time, so they have no order. Give it with ingest --at.", term.Count(s.Sessions, "session"))}
 	case s.Sessions >= history.MinSessions:
 		return Answer{Text: "No history: no ok run has a value of its primary metric.", Command: m.command("history", d.words("")...)}

@@ -352,7 +352,7 @@ func TestNothingCompared(t *testing.T) {
 		"Nothing is compared here: 3 sessions, and a history ":     func() { r.Selection.Sessions = 3 },
 		"No history: none of 3 sessions has a start time, so they": func() { r.Selection.Unordered = true },
 	} {
-		r.Selection.Sessions, r.Selection.Unordered = 1, false
+		r.Selection.Sessions, r.Selection.Unordered, r.Selection.Since = 1, false, on(1)
 		if change(); strings.HasPrefix(want, "No history") {
 			r.Selection.Sessions = 3
 		}
@@ -360,7 +360,9 @@ func TestNothingCompared(t *testing.T) {
 			t.Errorf("got %q, want %s", got, want)
 		}
 	}
-	r.Selection.Sessions, r.Selection.Unordered, r.Selection.Filter = 1, false, "suite=a"
+	r.Selection.Sessions, r.Selection.Unordered, r.Selection.Since = 3, false, nil
+	valuetest.Equal(t, texts(r)[0], "No history: none of 3 sessions has a start time, so they have no order. Give it with ingest --at.")
+	r.Selection.Sessions, r.Selection.Filter = 1, "suite=a"
 	got := Maker{Amount: query.Contrast{Axis: "n", Value: "2 3"}}.Document(r).Answer[0]
 	valuetest.Equal(t, got.Text, "No setting is called best: there is no baseline, and n may be the amount of work. If it is not, this compares its values.")
 	valuetest.Equal(t, got.Command, "neurolens report suite=a --baseline 'n=2 3'")
@@ -410,6 +412,27 @@ func TestPast(t *testing.T) {
 	if text := (Maker{}).Document(r).worth(); text != "no point has 3 ok runs: the numbers of this session alone are estimates" {
 		t.Error(text)
 	}
+}
+
+// TestNotInReport: other series of the machine that got worse stand before those of the report that did not, with the worst one and the
+// command that has all of them. Runs without a start are counted.
+func TestNotInReport(t *testing.T) {
+	r := trended()
+	worse, failing, off := r.Trends[0], r.Trends[1], r.Trends[2]
+	r.Trends, r.Selection.Undated, r.Selection.OtherSeries = r.Trends[3:], 2, 7
+	const all = "neurolens report --all"
+	for want, others := range map[string][]summary.Trend{
+		"Not in this report: 1 regressed, 1 failing, 1 far off in the newest session of 7 other series; most: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %). All of them:": {worse, failing, off},
+		"Not in this report: 1 failing, 1 far off in the newest session of 7 other series; sweep fp16 fails. All of them:":                                                                                                                                {failing, off},
+	} {
+		r.OtherTrends = others
+		got := Maker{}.Document(r).Answer
+		if got[0].Text != want || got[0].Command != all || !strings.HasSuffix(got[1].Text, ". Left out, in no order: 2 runs have no start time; give it with ingest --at.") {
+			t.Errorf("got %+v\nwant %s", got, want)
+		}
+	}
+	r.OtherTrends = []summary.Trend{off}
+	valuetest.Contains(t, Maker{}.Document(r).Answer[0].Text, ": latency 84.0 µs → 109 µs, +30.0 %. All of them:")
 }
 
 // TestAgainOnlyWhatIsKnown: the sweep is measured again only if it is there, and only it measured.

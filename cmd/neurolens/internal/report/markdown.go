@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -114,7 +113,7 @@ func (d *Document) selected(filter, other func(string) string) string {
 			}
 		}
 		text := side(string(s.Head), head) + " against " + side(string(s.Base), base)
-		if !theSession.MatchString(string(s.Base)) || !theSession.MatchString(string(s.Head)) {
+		if !summary.IsSession(string(s.Base)) || !summary.IsSession(string(s.Head)) {
 			text += " · " + other(d.sessions())
 		}
 		return text
@@ -129,12 +128,9 @@ func (d *Document) selected(filter, other func(string) string) string {
 	return of + " · " + other(d.sessions())
 }
 
-// theSession is a filter of one session by its id.
-var theSession = regexp.MustCompile(`^session(_id)?=[0-9A-HJKMNP-TV-Z]{26}$`)
-
 // sessionAt names a session by its time instead of its id; ok is false for other filters, and without a time.
 func sessionAt(selection string, since *summary.Time) (text string, ok bool) {
-	if since == nil || !theSession.MatchString(selection) {
+	if since == nil || !summary.IsSession(selection) {
 		return "", false
 	}
 	return "session of " + since.Format("2006-01-02 15:04 UTC"), true
