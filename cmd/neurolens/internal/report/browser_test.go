@@ -447,6 +447,43 @@ func TestNarrowAnswers(t *testing.T) {
 	}
 }
 
+// TestWideTable: at 1280 pixels a table of 16 columns, as three tools have them, is not cut, and a column that says nothing is not there.
+func TestWideTable(t *testing.T) {
+	p := small("example.com/vec/dot/Dot")
+	table := p.Sections[1].Tables[0]
+	table.Columns, table.Rows[0].Cells = nil, nil
+	for i, column := range [][2]string{
+		{"benchmark", "example.com/vec/dot/Dot"},
+		{"bs", "16"},
+		{"prec", "fp16"},
+		{"machine", ""},
+		{"parameters", "gomaxprocs=2 kind=f-16 n=256 note=before"},
+		{"metric", "latency"},
+		{"empty", "–"},
+		{"value", "1.37 µs"},
+		{"p99", "29.1 ns"},
+		{"spread", "12.7 %"},
+		{"device_memory_used", "2.26 GB"},
+		{"B/op", "7 B"},
+		{"allocs/op", "4"},
+		{"p99-ns", "12.5 ns"},
+		{"rows/op", "4.00 rows/op"},
+		{"vs base", "1.5x improved"},
+		{"runs × n", "2 × 1…20"},
+		{"notes", "drift, spread"},
+	} {
+		table.Columns = append(table.Columns, Column{Header: column[0], Right: i > 6})
+		table.Rows[0].Cells = append(table.Rows[0].Cells, Cell{Text: column[1]})
+	}
+	v := open(t, browser(t), file(t, written(t, p)))
+	if got := v.text(`[...document.querySelectorAll(".box")].map((box) => box.scrollWidth - box.clientWidth).join()`); got != "0" {
+		t.Errorf("the table is cut by %s pixels", got)
+	}
+	if got := v.text(`[...document.querySelectorAll("#t1 th")].map((th) => th.textContent).join()`); strings.Contains(got, "empty") || !strings.HasSuffix(got, "device_memory_used,B/op,allocs/op,p99-ns,rows/op,vs base,runs × n,notes") {
+		t.Error("columns:", got)
+	}
+}
+
 // TestNarrowCells: at 360 pixels the last cell of a row keeps its words whole, so that rows stay low.
 func TestNarrowCells(t *testing.T) {
 	v := open(t, browser(t), file(t, written(t, small("a", "b"))))

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
@@ -342,7 +343,7 @@ func (w *writing) table(t *Table) template.HTML {
 		if c.Stored {
 			stored = " data-stored"
 		}
-		fmt.Fprintf(&b, "<th scope=col%s%s>%s", htmlAttribute("data-unit", c.Unit), stored, escaped(c.Header))
+		fmt.Fprintf(&b, "<th scope=col%s%s>%s", htmlAttribute("data-unit", c.Unit), stored, breakable.Replace(escaped(c.Header)))
 		if i > 0 || c.Right { // a name needs none
 			fmt.Fprintf(&w.labels, "#%s td:nth-child(%d)::before{content:\"%s \"}", name, i+1, cssText(c.Header))
 		}
@@ -352,8 +353,9 @@ func (w *writing) table(t *Table) template.HTML {
 		if shared[i] != "" {
 			fmt.Fprintf(&w.columns, "@media screen{#%[1]s td:nth-child(%[2]d) i{display:none}#%[1]s td:nth-child(%[2]d)::before{content:\"…\"}}", name, i+1)
 		}
-		if c.Long || !c.Right && t.widest(i, shared[i]) > cellWidth {
-			fmt.Fprintf(&w.columns, "#%s td:nth-child(%d){white-space:normal;overflow-wrap:anywhere;min-width:16ch}", name, i+1)
+		widest := t.widest(i, shared[i])
+		if c.Long || !c.Right && widest > cellWidth || class == "" && (i == 0 || i == len(t.Columns)-1) {
+			fmt.Fprintf(&w.columns, "#%s td:nth-child(%d){white-space:normal;overflow-wrap:anywhere;min-width:%dch}", name, i+1, min(widest+2, 16))
 		}
 	}
 	b.WriteString("<tbody>")
@@ -368,6 +370,9 @@ func (w *writing) table(t *Table) template.HTML {
 	}
 	return template.HTML(b.String())
 }
+
+// breakable lets the header of a column, which is often wider than its numbers, go on in another line.
+var breakable = strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>")
 
 // row writes a row. The text that all cells of a column share is in an element of its own, which a screen hides.
 func (t *Table) row(b *strings.Builder, key string, r *Row, shared []string) {
@@ -431,11 +436,19 @@ func (t *Table) shared() []string {
 func (t *Table) widths(shared []string) string {
 	parts := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		n := max(term.Width(c.Header)+2, t.widest(i, shared[i])+min(len(shared[i]), 1)) // the header with its arrow, the widest cell, and the … for a hidden text
+		n := max(headerWidth(c.Header)+2, t.widest(i, shared[i])+min(len(shared[i]), 1)) // the header with its arrow, the widest cell, and the … for a hidden text
 		parts[i] = fmt.Sprintf("%dch", min(n, cellWidth)+2)
 	}
 	parts[len(parts)-1] = "minmax(" + parts[len(parts)-1] + ",1fr)"
 	return strings.Join(parts, " ")
+}
+
+// headerWidth returns the width of a header that is broken wherever it may be.
+func headerWidth(header string) (n int) {
+	for _, part := range strings.FieldsFunc(strings.NewReplacer("_", "_ ", "/", "/ ").Replace(header), unicode.IsSpace) {
+		n = max(n, term.Width(part))
+	}
+	return n
 }
 
 // oneWord returns a text without what separates values of an attribute.

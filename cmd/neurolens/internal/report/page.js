@@ -129,12 +129,14 @@ const prepare = (table) => {
   };
   heads.forEach((h, i) => {
     const text = h.textContent;
-    h.replaceChildren(button(text, () => {
+    const b = button("", () => {
       const now = h.getAttribute("aria-sort");
       sort(now === "ascending" ? -(i + 1) : now ? 0 : i + 1);
       say(now === "ascending" ? text + ", largest first" : now ? "the order of the report" : text + ", smallest first");
-    }));
-    h.querySelector("button").title = "Sort by " + text;
+    });
+    b.append(...h.childNodes);
+    b.title = "Sort by " + text;
+    h.append(b);
   });
   const buttons = heads.map((h) => h.firstChild), texts = buttons.map((b) => b.textContent);
   const tools = make("div", {className: "tools"}), box = table.parentNode;
