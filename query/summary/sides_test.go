@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -103,5 +104,26 @@ func TestTwoSelectionsRefused(t *testing.T) {
 	} {
 		_, _, err := summary.Read(context.Background(), db, req)
 		querytest.WantInput(t, err, says)
+	}
+}
+
+// TestPairOfMeans: a pair whose runs are compared by their means says so, and its values are these means.
+func TestPairOfMeans(t *testing.T) {
+	t.Parallel()
+	n := 0
+	side := func(name string, level schema.Level) func(*schema.Run) {
+		return func(r *schema.Run) {
+			m := &r.Metrics[0]
+			r.Side, m.Level, m.Reals = name, level, []float64{m.Reals[0], m.Reals[0], 4 * m.Reals[0]}
+			m.Summary = stat.Summarize(m.Reals)
+		}
+	}
+	db := querytest.Open(t, querytest.NewStore(t, slices.Concat(
+		querytest.RunsOf(&n, 1, side("base", schema.LevelIteration), 100_000, 100_400, 99_700, 100_200, 99_500, 100_100),
+		querytest.RunsOf(&n, 1, side("head", schema.LevelMean), 1000, 1004, 997, 1002, 995, 1001))...))
+	p := read(t, db, summary.Request{Filter: "session=" + querytest.SessionID(1)}).Pairs[0]
+	valuetest.Equal(t, p.Estimator, summary.Text("run_means"))
+	if *p.Base < 199_000 || *p.Base > 201_000 {
+		t.Errorf("the base is %g, its mean is 2e5", *p.Base)
 	}
 }

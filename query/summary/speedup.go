@@ -94,7 +94,7 @@ type Pair struct {
 
 	Confidence *float64 `json:"confidence" doc:"confidence level of the interval, as a ratio: 0.95, or more if growing data were judged several times; null if there is none"`
 
-	Estimator Text `json:"estimator" doc:"paired or pairwise if the medians base and value contradict the change: paired is the median of the differences within blocks, pairwise of the differences of all pairs of runs. It is null if they agree"`
+	Estimator Text `json:"estimator" doc:"paired or pairwise if the medians base and value contradict the change: paired is the median of the differences within blocks, pairwise of the differences of all pairs of runs. run_means if one side has means of several iterations and the other single ones: base, value and change are of the means of the runs. Else null"`
 
 	Verdict string `json:"verdict" doc:"verdict of compare: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; for two selections also missing (not on the head) and added (not on the base)"`
 	Reason  Text   `json:"reason" doc:"why there is no verdict"`
@@ -325,7 +325,7 @@ func pairOf(row *compare.Row) Pair {
 	}
 	p.Base, p.BaseRuns = sideValue(row.Base)
 	p.Value, p.Runs = sideValue(row.Head)
-	for _, flag := range []string{compare.FlagPaired, compare.FlagPairwise} {
+	for _, flag := range []string{compare.FlagPaired, compare.FlagPairwise, compare.FlagRunMeans} {
 		if slices.Contains(row.Flags, flag) {
 			p.Estimator = Text(flag)
 		}

@@ -324,9 +324,9 @@ func TestAnswerOfGuess(t *testing.T) {
 // TestAnswerOfPaired: a change that the values of the sides contradict says how it was estimated.
 func TestAnswerOfPaired(t *testing.T) {
 	p := summary.Pair{Metric: "latency", Unit: "ns", Better: "lower", Base: new(80.2e6), Value: new(63.8e6), Speedup: new(1 / .969), Estimator: "paired"}
-	if got := pairValues(&p); got != "latency 80.2 ms → 63.8 ms, −3.1 % paired" {
-		t.Error(got)
-	}
+	valuetest.Equal(t, pairValues(&p), "latency 80.2 ms → 63.8 ms, −3.1 % paired")
+	p.Estimator = "run_means" // base and value are no medians
+	valuetest.Equal(t, pairValues(&p), "latency 80.2 ms → 63.8 ms, −3.1 % in the mean")
 }
 
 // TestAnswerOfFailed: the first paragraph counts the runs that failed and those with a wrong result, and says why most of them did.

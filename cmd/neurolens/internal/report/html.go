@@ -495,7 +495,7 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 	}
 	for _, e := range estimators {
 		if slices.ContainsFunc(shown, func(p *summary.Pair) bool { return string(p.Estimator) == e[0] }) {
-			t.Below = append(t.Below, capital(e[0])+": "+e[1]+", so it differs from that of the medians base and value.")
+			t.Below = append(t.Below, capital(e[1])+": "+e[2]+".")
 		}
 	}
 	if more := len(pairs) - len(shown); more > 0 {

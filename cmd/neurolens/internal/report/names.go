@@ -144,8 +144,10 @@ func changeText(p *summary.Pair) string {
 	if p.Difference != nil {
 		text = views.SignedQuantity(*p.Difference, string(p.Unit))
 	}
-	if p.Estimator != "" && text != term.Unknown {
-		text += " " + string(p.Estimator)
+	for _, e := range estimators {
+		if e[0] == string(p.Estimator) && text != term.Unknown {
+			text += " " + e[1]
+		}
 	}
 	return text
 }

@@ -345,10 +345,11 @@ func (p markdownWriter) comparisons() {
 // maxNamed is the largest number of rows in a table of changes. The rows of the results have the changes, too.
 const maxNamed = 40
 
-// estimators say what a change is that the medians of the sides contradict.
-var estimators = [][2]string{
-	{compare.FlagPaired, "the change is the median of the differences within blocks"},
-	{compare.FlagPairwise, "the change is the median of the differences of all pairs of runs"},
+// estimators are the estimators of changes that the medians of the sides contradict, the word beside such a change, and what it is.
+var estimators = [][3]string{
+	{compare.FlagPaired, "paired", "the change is the median of the differences within blocks, so it differs from that of the medians base and value"},
+	{compare.FlagPairwise, "pairwise", "the change is the median of the differences of all pairs of runs, so it differs from that of the medians base and value"},
+	{compare.FlagRunMeans, "in the mean", "means of several iterations on one side, single iterations on the other, so base, value and change are of the means of the runs, not of their medians"},
 }
 
 // verdictsText says how many pairs have which verdict.
