@@ -345,3 +345,25 @@ func TestAxesOfReportEqualCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestReportComparesFunctions: the first paragraph of a report of functions of one file has the command that compares them, which works as it
+// stands.
+func TestReportComparesFunctions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	programtest.WriteFile(t, dir, "r.jsonl", strings.Repeat(`{"benchmark": "g.py:one", "session_id": "s", "machine": "m", "started_at": "2026-01-01T00:00:00Z", "samples": [{"metric": "latency", "unit": "ns", "values": [1000, 1001]}]}
+{"benchmark": "g.py:two", "session_id": "s", "machine": "m", "started_at": "2026-01-01T00:00:01Z", "samples": [{"metric": "latency", "unit": "ns", "values": [2000, 2001]}]}
+`, 6))
+	programtest.Output(t, dir, "ingest", "r.jsonl")
+	var js struct {
+		Answer []struct{ Text, Command string }
+	}
+	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, "report", "--json", "-")), &js))
+	command := js.Answer[len(js.Answer)-1].Command
+	if !strings.HasSuffix(command, " --baseline benchmark=g.py:one") {
+		t.Fatalf("the command is %q", command)
+	}
+	if text := programtest.Output(t, dir, strings.Fields(command)[1:]...); !strings.Contains(text, "- **Best:** g.py:one: g.py:two is worse: ") {
+		t.Errorf("%s prints %s", command, text)
+	}
+}

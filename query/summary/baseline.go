@@ -80,7 +80,7 @@ func (r *reading) chosen() []baseline {
 	case r.req.Base != "":
 		return []baseline{{axis: axisSide, value: baseSide, from: FromSelections}}
 	case r.req.Axis != "":
-		return []baseline{{r.req.Axis, r.req.Reference, r.req.Reference, FromAsked}}
+		return []baseline{{r.req.Axis, filter.Unquote(r.req.Reference), r.req.Reference, FromAsked}}
 	}
 	var all []baseline
 	if r.among(axisSide, baseSide) {
@@ -113,9 +113,9 @@ func (r *reading) guessed() []baseline {
 	}
 	c, work := query.ContrastOf(points, medians)
 	switch {
-	case c.Axis == "" || c.Axis == "benchmark":
+	case c.Axis == "":
 		return nil
-	case work:
+	case work, c.Axis == "benchmark":
 		r.report.amount = c
 		return nil
 	}

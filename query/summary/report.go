@@ -48,7 +48,7 @@ func (r *Report) Stored() int { return r.stored }
 func (r *Report) PastSessions() int { return r.past }
 
 // Amount returns the axis that a report of one session could compare, with the value to compare with, but did not because nobody named it
-// and its numbers may be the amount of work; the zero Contrast: there is none.
+// and its numbers may be the amount of work, or its functions may do different work; the zero Contrast: there is none.
 func (r *Report) Amount() query.Contrast { return r.amount }
 
 // Selection describes the runs of a report.

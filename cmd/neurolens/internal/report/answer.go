@@ -779,12 +779,14 @@ func (m Maker) nothingCompared(d *Document) Answer {
 	if d.Counts.Points == 1 {
 		return Answer{Text: "Nothing is compared here: one point in one session.", Command: m.command("ls", d.words("")...)}
 	}
-	const unnamed = "No setting is called best: there is no baseline"
-	if m.Amount.Axis == "" {
-		return Answer{Text: unnamed + ". report --baseline AXIS=VALUE compares the other values of an axis with one."}
+	text := "No setting is called best: there is no baseline, and "
+	switch m.Amount.Axis {
+	case "":
+		return Answer{Text: "Nothing is compared here: one session, and its points have no axis in common.", Command: m.command("ls", d.words("")...)}
+	case "benchmark":
+		text += "the benchmarks may do different work. If they do the same, this compares them:"
+	default:
+		text += m.Amount.Axis + " may be the amount of work. If it is not, this compares its values:"
 	}
-	return Answer{
-		Text:    fmt.Sprintf("%s, and %s may be the amount of work. If it is not, this compares its values.", unnamed, m.Amount.Axis),
-		Command: m.command("report", append(d.words(""), "--baseline", term.ShellWord(m.Amount.String()))...),
-	}
+	return Answer{Text: text, Command: m.command("report", append(d.words(""), "--baseline", term.ShellWord(m.Amount.String()))...)}
 }

@@ -348,7 +348,7 @@ func TestNothingCompared(t *testing.T) {
 	r := many(2)
 	r.Comparisons, r.Pairs = nil, nil
 	for want, change := range map[string]func(){
-		"No setting is called best: ":                              func() {},
+		"Nothing is compared here: one session, and its points ":   func() {},
 		"Nothing is compared here: 3 sessions, and a history ":     func() { r.Selection.Sessions = 3 },
 		"No history: none of 3 sessions has a start time, so they": func() { r.Selection.Unordered = true },
 	} {
@@ -364,8 +364,10 @@ func TestNothingCompared(t *testing.T) {
 	valuetest.Equal(t, texts(r)[0], "No history: none of 3 sessions has a start time, so they have no order. Give it with ingest --at.")
 	r.Selection.Sessions, r.Selection.Filter = 1, "suite=a"
 	got := Maker{Amount: query.Contrast{Axis: "n", Value: "2 3"}}.Document(r).Answer[0]
-	valuetest.Equal(t, got.Text, "No setting is called best: there is no baseline, and n may be the amount of work. If it is not, this compares its values.")
+	valuetest.Equal(t, got.Text, "No setting is called best: there is no baseline, and n may be the amount of work. If it is not, this compares its values:")
 	valuetest.Equal(t, got.Command, "neurolens report suite=a --baseline 'n=2 3'")
+	got = Maker{Amount: query.Contrast{Axis: "benchmark", Value: "g.py:one"}}.Document(r).Answer[0]
+	valuetest.Equal(t, got.Text+" "+got.Command, "No setting is called best: there is no baseline, and the benchmarks may do different work. If they do the same, this compares them: neurolens report suite=a --baseline benchmark=g.py:one")
 }
 
 // TestOneOfSessions: a report of one session names the command that looks at the others, and one point has no setting.
