@@ -367,3 +367,47 @@ func TestReportComparesFunctions(t *testing.T) {
 		t.Errorf("%s prints %s", command, text)
 	}
 }
+
+// TestReportOfFiles: a report of two imported files says what compare says of the repeats of their points, in its first paragraph, in its
+// tables and in JSON.
+func TestReportOfFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, file := range []string{"old.txt", "new.txt"} {
+		text := "pkg: example.com/x\n"
+		for k := range 10 {
+			text += fmt.Sprintf("BenchmarkSlow \t 1000 \t %d ns/op\nBenchmarkSame \t 1000 \t %d ns/op\n", 50_000+100*(k%4)+6000*i, 30_000+50*(k%4))
+		}
+		programtest.WriteFile(t, dir, file, text)
+	}
+	programtest.Output(t, dir, "ingest", "old.txt", "new.txt")
+	sides := make([]string, 2)
+	for _, row := range records(t, dir, "ls", "--limit", "0", "benchmark=example.com/x/Slow") {
+		side := 0
+		if row["p50"].(float64) >= 56_000 {
+			side = 1
+		}
+		sides[side] = "session=" + row["session_id"].(string)
+	}
+	var js struct {
+		Answer []struct{ Text string }
+		Pairs  []map[string]any
+	}
+	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, append([]string{"report", "--json", "-"}, sides...)...)), &js))
+	rows, slow := records(t, dir, append([]string{"compare"}, sides...)...), map[string]any{}
+	for _, row := range rows {
+		i := slices.IndexFunc(js.Pairs, func(p map[string]any) bool { return p["point_id"] == row["head_point_id"] })
+		if p := js.Pairs[i]; p["repeats"] != row["repeats_result"] || p["verdict"] != row["verdict"] {
+			t.Errorf("the report has %v, compare %v", p, row)
+		}
+		if row["benchmark"] == "example.com/x/Slow" {
+			slow = row
+		}
+	}
+	valuetest.Equal(t, slow["repeats_result"], any("differ"))
+	percent := func(name string) string { return fmt.Sprintf("%+.1f %%", 100*slow[name].(float64)) }
+	valuetest.Equal(t, js.Answer[0].Text, fmt.Sprintf("No verdict (unknown machine): the repeats differ in 1 of 2 points; most: example.com/x/Slow: latency %.1f µs → %.1f µs, %s (95 %% interval %s to %s), if both sides ran on one machine in one state.",
+		slow["base"].(float64)/1000, slow["head"].(float64)/1000, percent("change"), percent("low"), percent("high")))
+	valuetest.Contains(t, programtest.Output(t, dir, append([]string{"report"}, sides...)...), percent("change")+" estimate, repeats differ |")
+	valuetest.Contains(t, programtest.Output(t, dir, append([]string{"report", "--html", "-"}, sides...)...), "estimate, repeats differ (unknown machine)")
+}

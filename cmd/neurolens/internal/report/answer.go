@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
@@ -352,21 +353,36 @@ func trendInterval(t *summary.Trend) string {
 func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 	c := &d.Comparisons[comparison]
 	all := changedPairs(d, comparison, names.pair, judge.Regressed, judge.Improved)
-	text := "By verdict: " + verdictCounts(c)
+	differ, repeats := repeatsText(d, comparison)
+	text := "By verdict: " + verdictCounts(d, c)
+	if repeats != "" {
+		text += "; " + repeats
+	}
 	if len(all) == 0 {
-		text = "No change by verdict: " + verdictCounts(c)
+		text = "No change by verdict: " + verdictCounts(d, c)
 		if c.Verdicts[string(judge.Unchanged)] == 0 {
-			text = "Nothing is decided: " + verdictCounts(c)
+			text = "Nothing is decided: " + verdictCounts(d, c)
 		}
 		if c.Verdicts[string(judge.Estimate)] == c.All.Pairs {
-			text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(c)
+			text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(d, c)
 		}
-		if worst := c.All.WorstPair; worst != nil && d.Pairs[*worst].Verdict != string(judge.Unchanged) && c.All.Slower > 0 {
+		if repeats != "" {
+			text = "No verdict" + whyUndecided(d, c) + ": " + repeats
+		}
+		if differ != nil {
+			text += fmt.Sprintf("; most: %s: %s", names.pair(differ), pairValues(differ))
+			if differ.Machine == "" {
+				text += ", if both sides ran on one machine in one state"
+			}
+		} else if worst := c.All.WorstPair; worst != nil && d.Pairs[*worst].Verdict != string(judge.Unchanged) && c.All.Slower > 0 {
 			p := &d.Pairs[*worst]
 			text += fmt.Sprintf(". The worst estimate is %s: %s", names.pair(p), pairValues(p))
 		}
 	}
 	for _, p := range c.Sides {
+		if p.Since == nil && len(p.Commits) == 0 {
+			continue
+		}
 		text += ". " + capital(p.Side) + ": " + periodText(&p)
 	}
 	return append(all, Answer{Text: text + ".", Command: m.command("compare", d.compared(c)...)})
@@ -391,6 +407,29 @@ func changedPairs(d *Document, comparison int, name func(*summary.Pair) string, 
 	return all
 }
 
+// repeatsText says in how many of the pairs without a verdict the repeats of the sides differ, and returns the one that differs most; empty if
+// the repeats tell of none.
+func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) {
+	differ, all, known := 0, 0, false
+	for i := range d.Pairs {
+		p := &d.Pairs[i]
+		if p.Comparison != comparison || p.Repeats == "" || p.Control {
+			continue
+		}
+		all++
+		known = known || p.Repeats != summary.Text(judge.FewRuns)
+		if p.Repeats == compare.RepeatsDiffer {
+			if differ++; most == nil || byFactor(p, most) < 0 {
+				most = p
+			}
+		}
+	}
+	if !known {
+		return nil, ""
+	}
+	return most, views.RepeatsDiffer(differ, all, "point")
+}
+
 // pairValues returns the values of a pair that changed, and how sure the change is.
 func pairValues(p *summary.Pair) string {
 	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), levelOf(p), changeInterval(p, views.Ends))
@@ -408,7 +447,7 @@ func worst(d *Document, comparison int, verdict judge.Verdict) (all []*summary.P
 }
 
 // verdictCounts counts the pairs of a comparison by verdict, the worst first, with the most frequent reason of those that are not decided.
-func verdictCounts(c *summary.Comparison) string {
+func verdictCounts(d *Document, c *summary.Comparison) string {
 	var parts []string
 	undecided := -1
 	for _, v := range verdictOrder {
@@ -420,7 +459,7 @@ func verdictCounts(c *summary.Comparison) string {
 		}
 	}
 	if undecided >= 0 {
-		parts[undecided] += whyUndecided(c)
+		parts[undecided] += whyUndecided(d, c)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -478,7 +517,7 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 		text := fmt.Sprintf("No %s is best: no difference by verdict at %s.", c.Axis, ofPoints(c.Equal, points))
 		if c.Undecided > 0 {
 			changed = changedPairs(d, comparison, against, judge.Regressed, judge.Changed, judge.Improved)
-			text = fmt.Sprintf("No %s is called best: %s.%s", c.Axis, verdictCounts(c), ahead(c, d.direction(c)))
+			text = fmt.Sprintf("No %s is called best: %s.%s", c.Axis, verdictCounts(d, c), ahead(c, d.direction(c)))
 		}
 		return append(changed, Answer{Text: text, Command: command})
 	}
@@ -531,7 +570,7 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 		others = append(others, fmt.Sprintf("no difference at %s", term.Thousands(c.Equal)))
 	}
 	if c.Undecided > 0 {
-		others = append(others, fmt.Sprintf("no verdict at %s%s", term.Thousands(c.Undecided), whyUndecided(c)))
+		others = append(others, fmt.Sprintf("no verdict at %s%s", term.Thousands(c.Undecided), whyUndecided(d, c)))
 	}
 	if best.Failed > 0 {
 		others = append(others, fmt.Sprintf("%s failed or is unsupported at %s", settingName(c, best.Value), term.Thousands(best.Failed)))
@@ -729,7 +768,7 @@ func settingName(c *summary.Comparison, value string) string {
 }
 
 // whyUndecided names the most frequent reason why pairs have no verdict.
-func whyUndecided(c *summary.Comparison) string {
+func whyUndecided(d *Document, c *summary.Comparison) string {
 	most := ""
 	for reason, n := range c.Reasons {
 		if known := c.Reasons[most]; n > known || n == known && reason < most {
@@ -739,7 +778,15 @@ func whyUndecided(c *summary.Comparison) string {
 	if most == "" {
 		return ""
 	}
-	return " (" + views.ReasonText(most) + ")"
+	return " (" + d.reasonText(most) + ")"
+}
+
+// reasonText returns the reason of a pair without a verdict in words.
+func (d *Document) reasonText(reason string) string {
+	if reason == string(judge.Machines) && !slices.ContainsFunc(d.Points, func(p summary.Point) bool { return p.Machine != "" }) {
+		return "unknown machine"
+	}
+	return views.ReasonText(reason)
 }
 
 // oneOfSessions returns the sentence that a report covers one of several sessions, with a command that covers others.

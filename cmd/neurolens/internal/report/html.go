@@ -345,7 +345,7 @@ func (s *htmlWriter) changes() {
 		if c.Axis != "side" {
 			title = "Compared with " + c.Name()
 		}
-		part := Section{ID: fmt.Sprintf("changes-%d", i+1), Title: title, Text: []string{verdictsText(c)}}
+		part := Section{ID: fmt.Sprintf("changes-%d", i+1), Title: title, Text: []string{s.d.verdictsText(c)}}
 		changed, rest := s.ranked(i)
 		byChange := slices.Concat(changed, rest)
 		if chart := s.forest(c, byChange); chart != nil {
@@ -482,9 +482,9 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 	}}
 	for _, p := range shown {
 		interval := cmp.Or(changeInterval(p, views.Interval), term.Unknown)
-		verdict := p.Verdict
+		verdict := verdictText(p)
 		if p.Reason != "" {
-			verdict += " (" + views.ReasonText(string(p.Reason)) + ")"
+			verdict += " (" + s.d.reasonText(string(p.Reason)) + ")"
 		}
 		t.Rows = append(t.Rows, Row{Key: string(p.PointID), Cells: []Cell{
 			{Text: s.names.pair(p)},

@@ -192,7 +192,7 @@ func TestTilesAndReasons(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if text := verdictsText(c); !strings.Contains(text, "Pairs without a verdict: 1 for too few runs, 2 for of_tomorrow") {
+	if text := d.verdictsText(c); !strings.Contains(text, "Pairs without a verdict: 1 for too few runs, 2 for of_tomorrow") {
 		t.Error(text)
 	}
 	r.Pairs[0].Reason = "machines"

@@ -330,7 +330,7 @@ func (p markdownWriter) comparisons() {
 		if c.All.Compared > 1 {
 			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
-		p.line("%s", verdictsText(c))
+		p.line("%s", p.d.verdictsText(c))
 		p.ratios(c, groups, c.Groups)
 		if len(c.Values) > 1 && len(c.Values) <= maxNamed && len(c.Values) < c.All.Pairs {
 			p.ratios(c, c.Axis, c.Values)
@@ -353,12 +353,12 @@ var estimators = [][3]string{
 }
 
 // verdictsText says how many pairs have which verdict.
-func verdictsText(c *summary.Comparison) string {
+func (d *Document) verdictsText(c *summary.Comparison) string {
 	parts := term.Texts(slices.Sorted(maps.Keys(c.Verdicts)), func(v string) string { return term.Thousands(c.Verdicts[v]) + " " + v })
 	text := "Verdicts: " + strings.Join(parts, ", ")
 	if len(c.Reasons) > 0 {
 		why := term.Texts(slices.Sorted(maps.Keys(c.Reasons)), func(reason string) string {
-			return term.Thousands(c.Reasons[reason]) + " for " + views.ReasonText(reason)
+			return term.Thousands(c.Reasons[reason]) + " for " + d.reasonText(reason)
 		})
 		text += ". Pairs without a verdict: " + strings.Join(why, ", ")
 	}
@@ -452,13 +452,24 @@ func (a against) cell(p *summary.Point) Cell {
 		return Cell{}
 	}
 	c := changeCell(pair)
-	if v := judge.Verdict(pair.Verdict); v != judge.Estimate && c.Text != term.Unknown {
-		c.Text += " " + pair.Verdict
+	if v := judge.Verdict(pair.Verdict); (v != judge.Estimate || pair.Repeats != "") && c.Text != term.Unknown {
+		c.Text += " " + verdictText(pair)
 	}
 	if c.Tone = toneOf(pair.Verdict); c.Tone == chart.Neutral {
 		c.Tone = "" // most are
 	}
 	return c
+}
+
+// verdictText returns the verdict of a pair and, where there is none, what its repeats say.
+func verdictText(p *summary.Pair) string {
+	switch p.Repeats {
+	case "":
+		return p.Verdict
+	case compare.RepeatsDiffer, compare.RepeatsAlike:
+		return p.Verdict + ", repeats " + string(p.Repeats)
+	}
+	return p.Verdict + ", repeats: " + views.ReasonText(string(p.Repeats))
 }
 
 // capital begins a sentence.

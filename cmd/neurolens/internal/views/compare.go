@@ -188,17 +188,22 @@ func (w Comparison) repeatsDiffer() string {
 			}
 		}
 	}
+	return RepeatsDiffer(differ, all, w.noun())
+}
+
+// RepeatsDiffer says in how many of all points without a verdict the repeats of the sides differ.
+func RepeatsDiffer(differ, all int, noun string) string {
 	switch {
 	case differ == 0 && all == 1:
 		return "the repeats do not differ"
 	case differ == 0:
-		return "the repeats differ in none of " + term.Count(all, w.noun())
+		return "the repeats differ in none of " + term.Count(all, noun)
 	case all == 1:
 		return "the repeats differ"
 	case differ == all:
-		return "the repeats differ in " + term.All(all, w.noun())
+		return "the repeats differ in " + term.All(all, noun)
 	}
-	return fmt.Sprintf("the repeats differ in %s of %s", term.Thousands(differ), term.Count(all, w.noun()))
+	return fmt.Sprintf("the repeats differ in %s of %s", term.Thousands(differ), term.Count(all, noun))
 }
 
 // whyEstimated returns the reason why points have estimates alone or nothing is known of earlier sessions, in parentheses; empty if they have
