@@ -38,8 +38,9 @@ func (l Listing) groups(g query.Grouping) term.View {
 	notes := Notes{}
 	v = l.groupRows(v, g, varying, notes)
 	v.Below = append(notes.Lines(), l.groupCount(g))
-	if sizes := inputAxes(varying); len(l.By) == 0 && len(sizes) > 0 {
-		v.Below = append(v.Below, fmt.Sprintf("these points do different work: --by %s gives the best of each", strings.Join(sizes, ",")))
+	several := func(group query.Group) bool { return group.Points > 1 }
+	if sizes := inputAxes(varying); len(sizes) > 0 && slices.ContainsFunc(g.Groups, several) {
+		v.Below = append(v.Below, fmt.Sprintf("the best are chosen from points that do different work: --by %s gives the best of each", strings.Join(slices.Concat(l.By, sizes), ",")))
 	}
 	if g.Best {
 		v.Compact = func() term.View {

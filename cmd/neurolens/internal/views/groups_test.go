@@ -65,9 +65,17 @@ profile       profiler passes are counted, but their times are left out
 
 5 of 30 groups, by variant (--limit 0 for all); the points shown have 8 runs, chosen from 1,204 points, 5,000
 runs: 4,998 ok, 2 timeout
+the best are chosen from points that do different work: --by variant,benchmark gives the best of each
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	single := mixedGroups(true)
+	for i := range single.Groups {
+		single.Groups[i].Points = 1
+	}
+	if below := strings.Join(l.groups(single).Below, " "); strings.Contains(below, "different work") {
+		t.Errorf("groups of one point are said to be chosen from points that do different work: %s", below)
 	}
 	for best, reds := range map[bool]int{true: 0, false: 1} { // what failed is not the best point
 		g := mixedGroups(best)
