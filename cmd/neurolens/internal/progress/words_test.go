@@ -22,7 +22,7 @@ func TestPlanNamesChangedFiles(t *testing.T) {
 	want := []string{
 		"changed: a.py, b.py, c.py, and 2 more: 4 runs to repeat (a file that git ignores does not count)",
 		"driver_version changed from 1 to 2: 1 run to repeat",
-		"a setting without a stored value, such as env, changed: 5 runs to repeat",
+		"a setting without a stored value (such as env) changed: 5 runs to repeat",
 		"iterations changed from 2 to 3: 1 run to repeat",
 		"b.sh changed: 1 run to repeat",
 	}

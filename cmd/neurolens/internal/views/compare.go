@@ -413,12 +413,16 @@ func commitOf(s compare.Side) string {
 // differs says what the sides have in common and what not, and whether that leaves a verdict.
 func (w Comparison) differs() []string {
 	c := w.C
+	var named []query.FactDifference
 	var differing []string
 	for _, d := range programsFirst(w.Facts.Once(c.Differs)) {
 		ofPoints := w.comparesPoints() && strings.HasPrefix(d.Name, "env.runner.") // other points are asked for by other settings
 		if d.Name != "machine" && !ofPoints {                                      // which is said below
-			differing = append(differing, verdictDifference(d))
+			named = append(named, d)
 		}
+	}
+	for _, d := range withoutHashes(named) {
+		differing = append(differing, verdictDifference(d))
 	}
 	if _, found := w.Facts.HiddenSetting(c.Differs); found && !w.comparesPoints() && !slices.ContainsFunc(c.Rows, oneSided) {
 		differing = append(differing, "env of the sweep or another unstored setting")
@@ -481,12 +485,12 @@ func machinesText(names []string) string {
 
 // verdictDifference says how a fact differs: name old → new, or the name alone where that would be long.
 func verdictDifference(d query.FactDifference) string {
-	name := strings.TrimPrefix(d.Name, "env.")
+	name, known := FactName(strings.TrimPrefix(d.Name, "env."))
 	if query.IsProgram(d) && len(d.Base) == 1 && len(d.Head) == 1 {
 		base, head := programTexts(d.Base[0], d.Head[0])
 		return fmt.Sprintf("%s %s → %s", name, base, head)
 	}
-	if d.Name == "git_commit" || len(d.Base) > 1 || len(d.Head) > 1 {
+	if !known || d.Name == "git_commit" || len(d.Base) > 1 || len(d.Head) > 1 {
 		return name
 	}
 	value := func(values []string) string {

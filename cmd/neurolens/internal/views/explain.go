@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -147,7 +149,11 @@ func evidenceCells(row *compare.ExplainRow) []term.Cell {
 		case len(v.Texts) == 0:
 			return term.Unknown
 		}
-		return term.Cut(shortHashes(v.Texts), explainText)
+		texts := v.Texts
+		if query.IsProgram(query.FactDifference{Name: row.Name}) {
+			texts = term.Texts(texts, func(kept string) string { return strings.Join(programWords(kept), " ") })
+		}
+		return term.Cut(shortHashes(texts), explainText)
 	}
 	change, interval, part := evidenceChange(row), "", ""
 	if e := row.Estimate; e != nil && Finite(e.Low) && Finite(e.High) {
@@ -328,4 +334,11 @@ func alike(row *compare.ExplainRow) string {
 }
 
 // factName returns a fact, or a condition on one, as people read it.
-func factName(name string) string { return strings.TrimPrefix(name, "env.") }
+func factName(name string) string {
+	fact := strings.TrimPrefix(name, "env.")
+	text, known := FactName(fact)
+	if !known && fact != schema.FactConfig {
+		text = "hash of " + text
+	}
+	return text
+}

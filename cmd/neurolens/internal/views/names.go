@@ -176,18 +176,46 @@ func HashText(value string) string {
 	return OrUnknown(value)
 }
 
-// hashedFiles are prefixes of facts with the hash of a file, whose name follows, and hashes are facts with the hash of something that has
-// no other name.
+// hashedFiles are prefixes of facts with the hash of a file, whose name follows, hashes are facts with the hash of something that has
+// no other name, and nameOf has the facts that name what is hashed.
 var (
 	hashedFiles = []string{"command.sha256.", "inputs.sha256.", "session.sha256."}
 	hashes      = map[string]string{
 		"command.sha256": "the program", "benchmark.sha256": "the file of the benchmark", "reference.sha256": "the reference", "build.sha256": "the result of the build",
-		"model_sha256": "the model", "output.sha256": "the output", schema.FactConfig: "a setting without a stored value, such as env,",
+		"model_sha256": "the model", "output.sha256": "the output", "git.tree": "the working tree", "sweep.sha256": "the sweep file", "sweep.points_sha256": "the points of the sweep",
+		schema.FactConfig: "a setting without a stored value (such as env)",
+	}
+	nameOf = map[string][]string{
+		"command.sha256": {"command.path", "runner.command"}, "command.path": {"runner.command"}, "benchmark.sha256": {"runner.file"}, "model_sha256": {"model"},
+		"git.tree": {changedFilesFact},
 	}
 )
 
+// changedFilesFact has a line for each file that differs from the commit: a state and a path.
+const changedFilesFact = "git.changed"
+
+// withoutHashes returns differences without those whose names are among the others: the program of another path has another hash.
+func withoutHashes(all []query.FactDifference) []query.FactDifference {
+	differs := func(name string) bool {
+		return slices.ContainsFunc(all, func(d query.FactDifference) bool { return strings.TrimPrefix(d.Name, "env.") == name })
+	}
+	var kept []query.FactDifference
+	for _, d := range all {
+		if !slices.ContainsFunc(nameOf[strings.TrimPrefix(d.Name, "env.")], differs) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
 // FactName returns the name of a fact for people. known is false if its values are hashes, which say nothing.
 func FactName(fact string) (name string, known bool) {
+	switch fact {
+	case "command.path":
+		return "program", true
+	case "runner.object":
+		return "function", true
+	}
 	if name, is := hashes[fact]; is {
 		return name, false
 	}

@@ -16,17 +16,51 @@ func TestDiffersNamesTheCommand(t *testing.T) {
 		{Name: "env.runner.command", Base: []string{`["sleep","0.01"]`}, Head: []string{`["sleep","0.02"]`}},
 	}}
 	got := Comparison{C: &c}.differs()[0]
-	if want := "; differs: runner.command sleep 0.01 → sleep 0.02, sweep.sha256 a → b"; !strings.HasSuffix(got, want) {
+	if want := "; differs: command sleep 0.01 → sleep 0.02, the sweep file"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	c.Contrast.Axis = "variant"
-	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "runner.command") {
+	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "command") {
 		t.Errorf("values of an axis: %q", got)
 	}
 	c.Contrast.Axis = ""
 	c.Differs = append(c.Differs, query.FactDifference{Name: "variant", Base: []string{"quick"}, Head: []string{"slow"}})
-	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "runner.command") {
+	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "command") {
 		t.Errorf("other points: %q", got)
+	}
+}
+
+// TestDiffersNamesNoHash: a hash beside the name of what it is the hash of is left out; else it is said of what it is.
+func TestDiffersNamesNoHash(t *testing.T) {
+	t.Parallel()
+	differing := []query.FactDifference{
+		{Name: "env.output.sha256", Base: []string{"00", "01"}, Head: []string{"02"}},
+		{Name: "env.command.sha256", Base: []string{"aa"}, Head: []string{"bb"}},
+		{Name: "env.command.path", Base: []string{"./old"}, Head: []string{"./new"}},
+	}
+	for want, all := range map[string][]query.FactDifference{
+		"; differs: the output, program ./old → ./new": differing,
+		"; differs: the output, the program":           differing[:2],
+	} {
+		if got := (Comparison{C: &compare.Comparison{Differs: all}}).differs()[0]; !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestChangedFiles: two working trees differ in the files that only one of them has, or has with that state.
+func TestChangedFiles(t *testing.T) {
+	t.Parallel()
+	base := []string{"100644:aa same.py\n100644:bb other.py\n100644:cc with space"}
+	head := []string{"100644:aa same.py\n100644:dd other.py\n100644:ee new.py"}
+	for want, head := range map[string][]string{
+		"files that differ from the commit changed: new.py, other.py, with space":   head,
+		"files that differ from the commit changed: other.py, same.py, with space":  nil,
+		"files that differ from the commit changed: a, b, c, d, new.py, and 3 more": {head[0] + "\n1 a\n1 b\n1 c\n1 d\n1 zz"},
+	} {
+		if got := changedFiles(base, head); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

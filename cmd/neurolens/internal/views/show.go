@@ -266,13 +266,35 @@ func (s Detail) environmentLines(run *schema.Run, related query.Related) []strin
 // changedLines say in what facts a run differs from one before.
 func (s Detail) changedLines(changes []query.FactDifference) []string {
 	var lines []string
-	for _, d := range changes {
-		fact, isFact := strings.CutPrefix(d.Name, "env.")
-		if !isFact || !s.Facts.OfRun(fact) {
-			lines = append(lines, term.OneLine(ChangeText(fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))) // git.changed has a line per file
+	for _, d := range withoutHashes(changes) {
+		switch fact, isFact := strings.CutPrefix(d.Name, "env."); {
+		case fact == changedFilesFact:
+			lines = append(lines, term.OneLine(changedFiles(d.Base, d.Head)))
+		case !isFact || !s.Facts.OfRun(fact):
+			lines = append(lines, term.OneLine(ChangeText(fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head))))
 		}
 	}
 	return lines
+}
+
+// changedFiles names the files that differ between two working trees: those whose lines, a state and a path, only one of them has.
+func changedFiles(base, head []string) string {
+	split := func(values []string) []string {
+		return strings.FieldsFunc(strings.Join(values, "\n"), func(r rune) bool { return r == '\n' })
+	}
+	before, after := split(base), split(head)
+	var files []string
+	for _, line := range slices.Concat(before, after) {
+		if _, file, _ := strings.Cut(line, " "); slices.Contains(before, line) != slices.Contains(after, line) && !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	slices.Sort(files)
+	text := "files that differ from the commit changed: "
+	if most := 5; len(files) > most {
+		return text + strings.Join(files[:most], ", ") + fmt.Sprintf(", and %d more", len(files)-most)
+	}
+	return text + strings.Join(files, ", ")
 }
 
 // changedValue returns the value of a fact, cut where it is a hash.
