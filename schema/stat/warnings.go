@@ -8,7 +8,7 @@ import (
 // Names of warnings about the samples of one run, stored with it. The equivalence margin below is a difference of 2 % between two
 // points, which counts as unchanged: a disturbance matters if it could hide or mimic a larger one.
 const (
-	// WarnSpread: the interquartile range of at least 10 samples is wider than a tenth of their median.
+	// WarnSpread: the robust spread of at least 10 samples, 1.4826 MAD / median, is above 10 %. It is the spread that tables show.
 	WarnSpread = "spread"
 
 	// WarnDrift: at least 10 samples rise or fall over the run, by more than 1 % of the median (half the equivalence margin) by
@@ -76,7 +76,7 @@ func Warnings(values []float64, tick, timerFloor float64) []string {
 		word  string
 		holds bool
 	}{
-		{WarnSpread, n >= warnLeast && Quantile(sorted, .75)-Quantile(sorted, .25) > spreadLimit*middle},
+		{WarnSpread, n >= warnLeast && madScale*medianDeviation(sorted, middle) > spreadLimit*middle},
 		{WarnDrift, n >= warnLeast && math.Abs(drift(values)) > equivalenceMargin/2*middle},
 		{WarnModes, modesGap(sorted) > max(equivalenceMargin*middle, 2*step)},
 		{WarnAutocorrelation, correlated(values)},
