@@ -100,7 +100,7 @@ and field.`,
 				}
 				a.reportNotNumbers(notNumbers)
 				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
-				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Amount: r.Amount()}
+				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Amount: r.Amount(), Series: r.Series()}
 				d := m.Document(r)
 				if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 					return err

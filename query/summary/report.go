@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/history"
 )
 
 // Text is a text that is null in JSON if it is empty.
@@ -38,6 +39,8 @@ type Report struct {
 	past   int // see PastSessions
 
 	amount query.Contrast // see Amount
+
+	series []history.SeriesPoint // see Series
 }
 
 // Stored returns the number of runs in the stores by the names of their files, including removed runs.
@@ -50,6 +53,9 @@ func (r *Report) PastSessions() int { return r.past }
 // Amount returns the axis that a report of one session could compare, with the value to compare with, but did not because nobody named it
 // and its numbers may be the amount of work, or its functions may do different work; the zero Contrast: there is none.
 func (r *Report) Amount() query.Contrast { return r.amount }
+
+// Series returns what the series of the stores are of, if the report is about one session and their history was read.
+func (r *Report) Series() []history.SeriesPoint { return r.series }
 
 // Selection describes the runs of a report.
 type Selection struct {

@@ -91,8 +91,11 @@ func (r *reading) trends(ctx context.Context, db *query.DB) error {
 		if err != nil {
 			return err
 		}
-		if selection == "" && r.report.Selection.Sessions == 1 && IsSession(r.req.Filter) {
-			r.addOthers(&h)
+		if selection == "" && r.report.Selection.Sessions == 1 {
+			r.report.series = h.Points
+			if IsSession(r.req.Filter) {
+				r.addOthers(&h)
+			}
 		}
 		if r.report.Selection.Sessions > 1 || r.own(&h) {
 			return r.addTrends(ctx, db, &h, selection)

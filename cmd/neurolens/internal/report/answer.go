@@ -88,15 +88,16 @@ func (d *Document) past() []string {
 	return []string{term.ShellWord(d.Selection.HistoryFilter)}
 }
 
-// pastOf returns the arguments of history for one trend.
-func (d *Document) pastOf(t *summary.Trend, names namer) []string {
+// pastOf returns the arguments of history for one trend. If its change may be chance among all trends, they select all: alone, the one that
+// was picked for its change could be called changed.
+func (m Maker) pastOf(d *Document, t *summary.Trend, names namer) []string {
 	switch {
+	case t.Verdict == judge.Inconclusive:
+		return d.past()
 	case d.pooled():
 		return d.words(names.filter(t.PointID))
-	case t.Machine == "":
-		return []string{term.ShellWord(byID([]summary.Text{t.PointID}))}
 	}
-	return []string{term.ShellWord(byID([]summary.Text{t.PointID})), term.ShellWord("machine=" + filterWord(string(t.Machine)))}
+	return term.Texts(views.SeriesFilter(m.Series, string(t.PointID), string(t.Machine)), term.ShellWord)
 }
 
 // failedAnswers returns how many runs failed and how many have a wrong result, each with the most frequent error; nothing if there are none.
@@ -157,7 +158,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	for i := range d.Trends {
 		t := &d.Trends[i]
 		counts[t.Verdict]++
-		command := m.command("history", d.pastOf(t, names)...)
+		command := m.history(m.pastOf(d, t, names))
 		switch n := counts[t.Verdict]; {
 		case t.Verdict == judge.Regressed && n <= maxWorse, (t.Verdict == judge.Improved || t.Verdict == judge.Changed) && n <= maxBetter:
 			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), "95 %", trendInterval(t)))
@@ -208,11 +209,15 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	if counts[judge.Regressed]+counts[judge.Improved]+counts[judge.Changed] > 0 {
 		text += " Of the series called changed, at most 5 % are expected to be false."
 	}
-	command := m.command("history", d.past()...)
-	if len(command) > maxCommand { // ids of many points
-		command = ""
+	return all, append(series, Answer{Text: text, Command: m.history(d.past())})
+}
+
+// history returns the command history with some arguments; empty if they are the ids of many points.
+func (m Maker) history(words []string) string {
+	if command := m.command("history", words...); len(command) <= maxCommand {
+		return command
 	}
-	return all, append(series, Answer{Text: text, Command: command})
+	return ""
 }
 
 // otherAnswers says how many series of other points of the same machines got worse, and names the worst one; nothing if none did.

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema/valuetest"
@@ -393,8 +394,13 @@ func TestPast(t *testing.T) {
 	r.Selection.Sessions, r.Selection.HistoryFilter = 1, "suite=nightly"
 	r.Trends[0].Machine = "lab3"
 	r.Trends[2].OffBase, r.Trends[2].OffHead = "01M79DJ0W0000000000000000D", "01M79DJ0W0000000000000000E"
-	d := Maker{Others: true}.Document(r)
-	want := []string{"neurolens history 'point_id~^" + string(r.Trends[0].PointID[:min(12, len(r.Trends[0].PointID))]) + "' machine=lab3", "", "neurolens compare --gate session=0000000D session=0000000E", "neurolens history suite=nightly"}
+	maker := Maker{Others: true}
+	for i := range r.Points {
+		maker.Series = append(maker.Series, history.SeriesPoint{PointID: string(r.Points[i].PointID), Point: r.Points[i].Subject.Point()})
+		maker.Series[i].Machine = "lab3"
+	}
+	d := maker.Document(r)
+	want := []string{"neurolens history precision=fp32", "", "neurolens compare --gate session=0000000D session=0000000E", "neurolens history suite=nightly"}
 	if len(d.Answer) != 4 || d.Answer[0].Verdict != "regressed" || !strings.HasPrefix(d.Answer[0].Text, "Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: ") {
 		t.Fatalf("%+v", d.Answer)
 	}
@@ -403,6 +409,15 @@ func TestPast(t *testing.T) {
 		if d.Answer[i].Command != command && command != "" {
 			t.Errorf("command %d is %s, want %s", i, d.Answer[i].Command, command)
 		}
+	}
+	maker.Series = append(maker.Series, maker.Series[0])
+	maker.Series[len(maker.Series)-1].PointID = "another"
+	if got := maker.Document(r).Answer[0].Command; got != "neurolens history point_id="+string(r.Trends[0].PointID) {
+		t.Errorf("of two points that differ in nothing the command is %s", got)
+	}
+	r.Trends[0].Verdict = judge.Inconclusive
+	if got := maker.Document(r).Answer[0].Command; got != "neurolens history suite=nightly" {
+		t.Errorf("of a change that may be chance among all the command is %s", got)
 	}
 	r.Selection.HistoryFilter = "point_id=" + strings.Repeat("0123456789abcdef,", 40)
 	if got := (Maker{Others: true}).Document(r).Answer[3]; got.Command != "" {

@@ -52,9 +52,9 @@ func (s *htmlWriter) change(p *summary.Pair) string {
 // ofPair returns the command that compares a pair alone.
 func (s *htmlWriter) ofPair(c *summary.Comparison, p *summary.Pair) string {
 	if c.From != summary.FromSelections {
-		return s.command("ls", s.d.words("point_id="+string(p.PointID))...)
+		return s.command("ls", s.d.words(s.names.filter(p.PointID))...)
 	}
-	return s.command("compare", s.d.compared(c, "point_id="+string(cmp.Or(p.BaseID, p.PointID)), "point_id="+string(p.PointID))...)
+	return s.command("compare", s.d.compared(c, s.names.filter(cmp.Or(p.BaseID, p.PointID)), s.names.filter(p.PointID))...)
 }
 
 // drawn returns a chart of a comparison, with the command that draws it.

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -77,6 +78,8 @@ type Maker struct {
 	Others bool           // the stores have other runs
 	Past   int            // sessions of the store with points of the report, as summary.Report.PastSessions
 	Amount query.Contrast // as summary.Report.Amount
+
+	Series []history.SeriesPoint // as summary.Report.Series
 }
 
 // Document adds the words to a report.

@@ -454,10 +454,10 @@ func (w History) perCommit() string {
 // tooShort reports whether a series has too few sessions for a step to be found among the series. Otava's rule has no such bound.
 func (w History) tooShort(s history.Series) bool { return s.Sessions < w.H.Needs }
 
-// points returns the axes in which the points of all series differ, and an id for each of them on its machine.
-func (w History) points() (varying []Axis, ids []string) {
-	subjects := make([]Subject, len(w.H.Points))
-	for i, p := range w.H.Points {
+// seriesAxes returns the axes in which the points of series differ, and an id for each of them on its machine.
+func seriesAxes(points []history.SeriesPoint) (varying []Axis, ids []string) {
+	subjects := make([]Subject, len(points))
+	for i, p := range points {
 		subjects[i] = Subject{Point: p.Point, Metric: p.Metric}
 		ids = append(ids, p.PointID+p.Machine)
 	}
@@ -465,9 +465,20 @@ func (w History) points() (varying []Axis, ids []string) {
 	return varying, ids
 }
 
+// SeriesFilter returns the conditions that select a point on its machine and no other of some series, or its id if there are none.
+func SeriesFilter(points []history.SeriesPoint, pointID, machine string) []string {
+	varying, ids := seriesAxes(points)
+	if i := slices.Index(ids, pointID+machine); i >= 0 {
+		if conditions, ok := FilterOf(varying, ids, i); ok {
+			return conditions
+		}
+	}
+	return []string{"point_id=" + pointID}
+}
+
 // nameOf names the series of a row by what differs between all series.
 func (w History) nameOf(row *history.Row) string {
-	varying, ids := w.points()
+	varying, ids := seriesAxes(w.H.Points)
 	if i := slices.Index(ids, row.PointID+row.Machine); i >= 0 {
 		if name := PointNames(varying, len(ids))[i]; name != "" {
 			return term.Short(name)
@@ -486,15 +497,7 @@ func (w History) selection(row *history.Row) []string {
 	if row.Verdict == judge.Inconclusive {
 		return words
 	}
-	varying, ids := w.points()
-	conditions, ok := []string(nil), false
-	if i := slices.Index(ids, row.PointID+row.Machine); i >= 0 {
-		conditions, ok = FilterOf(varying, ids, i)
-	}
-	if !ok {
-		conditions = []string{"point_id=" + row.PointID}
-	}
-	return append(words, conditions...)
+	return append(words, SeriesFilter(w.H.Points, row.PointID, row.Machine)...)
 }
 
 // seriesName names the series of a row.
