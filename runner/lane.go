@@ -92,7 +92,7 @@ func (s *session) openLanes(ctx context.Context) (*device.Held, error) {
 	for _, one := range chosen {
 		locked, err := &device.Held{}, error(nil)
 		if !s.options.DryRun {
-			locked, err = device.Lock(ctx, s.options.Locks, []string{one.Name}, s.waiting())
+			locked, err = s.lockDevices(ctx, []string{one.Name})
 		}
 		if owned, ok := errors.AsType[*device.BusyError](err); ok {
 			s.busy = append(s.busy, owned.Device+" is being measured by "+owned.Owner)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -122,4 +123,23 @@ func TestQuarantine(t *testing.T) {
 	processor := &lane{devices: []string{device.CPU}}
 	processor.quarantine(&schema.Run{RunID: "R", Status: schema.StatusUnkillable})
 	valuetest.DeepEqual(t, processor.refused, "", "the processor is refused")
+}
+
+// TestMissingBeforeBusy: a session whose program does not exist says so also while another session measures, whether it would wait or not.
+func TestMissingBeforeBusy(t *testing.T) {
+	locks := t.TempDir()
+	run := func(command string, wait bool) error {
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second) // which a session that waits needs
+		defer stop()
+		_, err := Run(ctx, parse(t, "command: ["+command+"]\nbackend: cpu\nrepeats: 1\niterations: 1\n"), Options{Locks: locks, Wait: wait}, func(schema.Run) error { return nil })
+		return err
+	}
+	held := valuetest.Must(device.Lock(t.Context(), locks, []string{"cpu"}, nil))
+	defer held.Release()
+	for _, wait := range []bool{false, true} {
+		valuetest.Fails(t, run("./nosuch", wait), "./nosuch: no such file or directory; nothing was started")
+	}
+	if _, busy := errors.AsType[*device.BusyError](run("true", false)); !busy {
+		t.Error("a session measures while another one does")
+	}
 }

@@ -331,7 +331,33 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 		cpuOnly = cpuOnly && usesProcessorOnly(&s.sweep.Points[i])
 	}
 	s.assembler.devices = device.Of(s.assembler.env, os.Environ(), cpuOnly)
-	return device.Lock(ctx, s.options.Locks, s.assembler.devices, s.waiting())
+	return s.lockDevices(ctx, s.assembler.devices)
+}
+
+// lockDevices locks devices. Before it waits for one that another session is measuring, or refuses to, it checks without measuring
+// that what the points need exists.
+func (s *session) lockDevices(ctx context.Context, devices []string) (*device.Held, error) {
+	held, err := device.Lock(ctx, s.options.Locks, devices, nil)
+	if _, busy := errors.AsType[*device.BusyError](err); !busy {
+		return held, err
+	}
+	if err := s.checkThere(ctx); err != nil {
+		return nil, err
+	}
+	return device.Lock(ctx, s.options.Locks, devices, s.waiting())
+}
+
+// checkThere checks what the points need as the plan does, except that nothing is built and that the sides of a commit do not exist yet.
+func (s *session) checkThere(ctx context.Context) error {
+	if len(s.assembler.sides) > 1 {
+		return nil
+	}
+	targets := s.newTargets()
+	targets.CheckBuilders()
+	if _, err := targets.CheckThere(ctx); err != nil {
+		return &InputError{err}
+	}
+	return nil
 }
 
 // waiting returns a function that reports that the session waits for a device; nil: it does not wait.

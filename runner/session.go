@@ -52,9 +52,7 @@ func subjectOf(l sweep.Launch) subject { return subject{Point: l.Point, Side: l.
 
 // run plans, builds and launches.
 func (s *session) run(ctx context.Context) error {
-	s.launcher.targets = prepare.New(prepare.Options{
-		Sweep: s.sweep, Sides: s.sideFolders(), Version: s.options.Version, Exclude: s.options.Exclude, Beside: s.options.Beside,
-	})
+	s.launcher.targets = s.newTargets()
 	if err := s.launcher.targets.CheckSides(); err != nil {
 		return &InputError{err}
 	}
@@ -91,6 +89,13 @@ func (s *session) run(ctx context.Context) error {
 	}
 	s.notePrecision(ctx)
 	return s.launchAll(ctx, passes)
+}
+
+// newTargets returns the targets of the sweep on the sides of the session, of which nothing is known yet.
+func (s *session) newTargets() *prepare.Targets {
+	return prepare.New(prepare.Options{
+		Sweep: s.sweep, Sides: s.sideFolders(), Version: s.options.Version, Exclude: s.options.Exclude, Beside: s.options.Beside,
+	})
 }
 
 // settingsFiles returns the files with settings, which are compared setting by setting. A program that reads such a file names it
