@@ -134,7 +134,7 @@ func FailedRequests(warning string) (failed int64, is bool) {
 
 // The kinds of error of the stage validate that mean that a result is wrong. Other kinds mean that it could not be read.
 const (
-	KindValidate         = "validate"          // the benchmark's own check failed, or the run has no result to compare
+	KindValidate         = "validate"          // the benchmark's own check failed
 	KindOutput           = "output"            // the output differs from the reference, is not finite, or is missing
 	KindCheck            = "check"             // the result does not meet a condition of the sweep
 	KindNotDeterministic = "not_deterministic" // the result differs from that of another run

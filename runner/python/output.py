@@ -21,7 +21,7 @@ def save(run_dir, value, seed):
     how many of its values are not a number and infinite; else None."""
     arrays = list(flat(value))
     if not arrays:
-        raise Failure("validate", "no output to compare: %s" % one_line("%.200r" % (value,)))
+        raise Failure("no_result", "no output to compare: %s" % one_line("%.200r" % (value,)))
     digest, numbers = hashlib.sha256(), array.array("d")
     size = sum(a.size for a in arrays)
     chosen = positions(size, seed) if size > MOST else None
@@ -84,7 +84,7 @@ def flat(value):
     elif numpy is not None and hasattr(value, "__array__"):
         yield NumPy(numpy, value)
     elif value is not None:
-        raise Failure("validate", one_line("an output of type %s cannot be compared: want an array or numbers" % type(value).__name__))
+        raise Failure("no_result", one_line("an output of type %s cannot be compared: want an array or numbers" % type(value).__name__))
 
 
 PART = 1 << 22  # values that are looked at together: what that takes is freed before the next
@@ -129,7 +129,7 @@ class NumPy:
         except TypeError:
             real = False
         if not real:
-            raise Failure("validate", "an output of type %s cannot be compared: want real numbers" % self.kind)
+            raise Failure("no_result", "an output of type %s cannot be compared: want real numbers" % self.kind)
 
     def bytes(self):
         """Without a copy, because the array may be large."""
@@ -152,7 +152,7 @@ class Tensor:
         self.torch, self.values = torch, value.detach().to_dense().contiguous().cpu()
         self.shape, self.size, self.kind = tuple(value.shape), value.numel(), str(value.dtype)
         if value.is_complex() or value.is_quantized:
-            raise Failure("validate", "an output of type %s cannot be compared: want real numbers" % self.kind)
+            raise Failure("no_result", "an output of type %s cannot be compared: want real numbers" % self.kind)
 
     def bytes(self):
         """The bytes as they are, without NumPy and without a copy."""

@@ -63,9 +63,9 @@ func TestOutputs(t *testing.T) {
 		valuetest.DeepEqual(t, len(o.Facts["output.sha256"]), 64, "the hash", o.Facts["output.sha256"])
 	}
 	_, o := outputOf(t, plain+"'text'", 0)
-	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type str cannot be compared: want an array or numbers")
+	check(t, o, schema.StatusError, schema.StageValidate, "no_result", "an output of type str cannot be compared: want an array or numbers")
 	_, o = outputOf(t, plain+"None", 0)
-	check(t, o, schema.StatusError, schema.StageValidate, "validate", "no output to compare: None")
+	check(t, o, schema.StatusError, schema.StageValidate, "no_result", "no output to compare: None")
 }
 
 // TestOutputsOfOneSeed: what a benchmark draws for its output does not depend on how often it was called before.
@@ -97,7 +97,7 @@ func TestOutputsOfFrameworks(t *testing.T) {
 	}
 	valuetest.DeepEqual(t, len(hashes), 3, "three outputs have")
 	_, o := outputOf(t, "import numpy\ndef run_benchmark():\n    return numpy.array([1j])", 0)
-	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type complex128 cannot be compared: want real numbers")
+	check(t, o, schema.StatusError, schema.StageValidate, "no_result", "an output of type complex128 cannot be compared: want real numbers")
 }
 
 func TestOutputsOfTorch(t *testing.T) {
