@@ -142,11 +142,15 @@ func word(verdict judge.Verdict, unit, better summary.Text) string {
 
 // fromTo prints a change with its values and how sure it is: latency 75.1 µs → 83.7 µs, +11.6 % (95 % interval +11.0 % to +12.1 %).
 func fromTo(metric summary.Text, before, after *float64, unit summary.Text, change, level, interval string) string {
-	text := fmt.Sprintf("%s %s → %s, %s", metric, quantity(before, unit), quantity(after, unit), change)
+	return fmt.Sprintf("%s %s → %s, %s", metric, quantity(before, unit), quantity(after, unit), change) + howSure(level, interval)
+}
+
+// howSure returns an interval in parentheses; empty if there is none.
+func howSure(level, interval string) string {
 	if interval == "" {
-		return text
+		return ""
 	}
-	return text + " (" + level + " interval " + interval + ")"
+	return " (" + level + " interval " + interval + ")"
 }
 
 // trendAnswers returns what changed over sessions, or may have, and how many series did.
@@ -435,8 +439,12 @@ func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) 
 	return most, views.RepeatsDiffer(differ, all, "point")
 }
 
-// pairValues returns the values of a pair that changed, and how sure the change is.
+// pairValues returns the values of a pair that changed, and how sure the change is. A change that does not follow from the medians stands before
+// them.
 func pairValues(p *summary.Pair) string {
+	if p.Estimator == compare.FlagPaired || p.Estimator == compare.FlagPairwise {
+		return fmt.Sprintf("%s %s%s, medians %s → %s", p.Metric, changeText(p), howSure(levelOf(p), changeInterval(p, views.Ends)), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit))
+	}
 	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), levelOf(p), changeInterval(p, views.Ends))
 }
 

@@ -325,7 +325,10 @@ func TestAnswerOfGuess(t *testing.T) {
 // TestAnswerOfPaired: a change that the values of the sides contradict says how it was estimated.
 func TestAnswerOfPaired(t *testing.T) {
 	p := summary.Pair{Metric: "latency", Unit: "ns", Better: "lower", Base: new(80.2e6), Value: new(63.8e6), Speedup: new(1 / .969), Estimator: "paired"}
-	valuetest.Equal(t, pairValues(&p), "latency 80.2 ms → 63.8 ms, −3.1 % paired")
+	valuetest.Equal(t, pairValues(&p), "latency −3.1 % paired, medians 80.2 ms → 63.8 ms")
+	p.Low, p.High = new(1/.98), new(1/.96)
+	valuetest.Equal(t, pairValues(&p), "latency −3.1 % paired (95 % interval −4.0 % to −2.0 %), medians 80.2 ms → 63.8 ms")
+	p.Low, p.High = nil, nil
 	p.Estimator = "run_means" // base and value are no medians
 	valuetest.Equal(t, pairValues(&p), "latency 80.2 ms → 63.8 ms, −3.1 % in the mean")
 }
