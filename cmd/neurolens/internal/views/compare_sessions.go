@@ -178,9 +178,9 @@ func apartText(d time.Duration) string {
 // looked says how sure points have to be that were looked at before, or may have been.
 func (w Comparison) looked() []string {
 	least, most := w.spends()
-	wrong := fmt.Sprintf("the error rate of this look is %.2g %%, instead of %s", 100*judge.Level*least, Share(judge.Level))
+	surer := fmt.Sprintf("a change counts only at a confidence of %s, instead of %s", Confidence(1-judge.Level*least), Confidence(1-judge.Level))
 	if least < most {
-		wrong = "for some points " + wrong
+		surer = "for some points " + surer
 	}
 	planned := 0 // looks during measurement
 	for _, p := range w.C.Points {
@@ -192,11 +192,11 @@ func (w Comparison) looked() []string {
 	case least == 1:
 		return nil
 	case planned == 0:
-		return []string{"each session counts as a look at the data: " + wrong}
+		return []string{"looked at after each session: " + surer}
 	case len(w.C.Head.Sessions) > 1:
-		return []string{"sessions with --until-conclusive, taken together: " + wrong}
+		return []string{"sessions with --until-conclusive, taken together: " + surer}
 	default:
-		return []string{fmt.Sprintf("looked at up to %s during measurement: %s", term.Count(planned, "time"), wrong)}
+		return []string{fmt.Sprintf("looked at up to %s during measurement: %s", term.Count(planned, "time"), surer)}
 	}
 }
 

@@ -314,14 +314,15 @@ func TestFewRuns(t *testing.T) {
 	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{{Flags: []string{"few_runs"}}, {}}}}
 	w.C.Rows[0].Verdict = judge.Improved
 	w.C.Rows[1].Verdict, w.C.Rows[1].Reason, w.C.Rows[1].MoreRuns = judge.Inconclusive, judge.FewRuns, 2
-	const flag, reason = "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts", " runs on a side, too few for a verdict; (+n): measure at least n more per side"
-	for want, places := range map[string][]int{flag: {0}, "fewer than 3" + reason: {1}, "fewer than 3" + reason + "; without (+n): " + flag: {0, 1}} {
+	const flag, more = "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts", "; (+n): measure at least n more per side"
+	const reason = "fewer than 3 runs on a side, too few for a verdict (a gate needs 5)" + more
+	for want, places := range map[string][]int{flag: {0}, reason: {1}, reason + "; without (+n): " + flag: {0, 1}} {
 		if got := w.explained(term.View{}, places)[0]; got != "few_runs  "+want {
 			t.Errorf("%v: %s", places, got)
 		}
 	}
 	w.Gate = "gate: "
-	if got := w.explained(term.View{}, []int{1})[0]; got != "few_runs  fewer than 5"+reason {
+	if got := w.explained(term.View{}, []int{1})[0]; got != "few_runs  fewer than 5 runs on a side, too few for a verdict (3 are enough without a gate)"+more {
 		t.Errorf("of a gate: %s", got)
 	}
 }

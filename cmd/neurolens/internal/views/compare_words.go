@@ -104,11 +104,11 @@ func (w Comparison) explained(v term.View, places []int) []string {
 // tooFew explains few_runs. As the reason of an inconclusive point, with a number, it asks for the runs that a verdict needs; as a flag it has
 // a meaning of its own.
 func (w Comparison) tooFew(places []int, flag string) string {
-	least := judge.MinRuns
+	least, other := judge.MinRuns, fmt.Sprintf("a gate needs %d", judge.FirmRuns)
 	if w.Gate != "" {
-		least = judge.FirmRuns
+		least, other = judge.FirmRuns, fmt.Sprintf("%d are enough without a gate", judge.MinRuns)
 	}
-	text := fmt.Sprintf("fewer than %d runs on a side, too few for a verdict; (+n): measure at least n more per side", least)
+	text := fmt.Sprintf("fewer than %d runs on a side, too few for a verdict (%s); (+n): measure at least n more per side", least, other)
 	reason := func(place int) bool { return w.C.Rows[place].Reason == judge.FewRuns }
 	switch {
 	case !slices.ContainsFunc(places, reason):

@@ -209,7 +209,7 @@ func otherSessions(rows []compare.Row, reference string) string {
 	if len(open) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("inconclusive: too few runs of %s and of %s ran together in a session; bench with --rerun all measures both in one", term.Count(len(open), "point"), reference)
+	return fmt.Sprintf("inconclusive: %s and %s were measured in different sessions, which may differ without any change; bench with --rerun all measures both in one", term.Count(len(open), "point"), reference)
 }
 
 // repeatsFor says how many repeats would decide the rows that are inconclusive, of several at least half of them: a single noisy

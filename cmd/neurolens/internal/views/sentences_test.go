@@ -87,7 +87,7 @@ func TestSentences(t *testing.T) {
 	added := compared(judge.Inconclusive, .9, .6, 1.4)
 	added.Reason = judge.Sessions
 	say("b against a: inconclusive, +90.0 % (+60.0 % to +140 %)\n"+
-		"inconclusive: too few runs of 1 point and of a ran together in a session; bench with --rerun all measures both in one", added)
+		"inconclusive: 1 point and a were measured in different sessions, which may differ without any change; bench with --rerun all measures both in one", added)
 
 	one, two := compared(judge.Improved, -.5, -.6, -.4), compared(judge.Improved, -.5, -.6, -.4)
 	one.Identity.Params, two.Identity.Params = map[string]string{"n": "1"}, map[string]string{"n": "2"}
