@@ -73,7 +73,13 @@ def _stored(config: pytest.Config, store: str | None) -> str:
     document["neurolens_env"] = _program(["env"], folder)
     into = ["--store", store] if store else []
     files = _program(["ingest", *into, "--from=pytest-benchmark", "-"], folder, safe_dumps(document).encode())
-    return f"{files[0]['runs']} runs of {len(document['benchmarks'])} benchmarks stored in {store or 'the store'}"
+    runs, of = _count(files[0]["runs"], "run"), _count(len(document["benchmarks"]), "benchmark")
+    return f"{runs} of {of} stored in {store or 'the store'}"
+
+
+def _count(n: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _program(arguments: list[str], folder: Path, stdin: bytes | None = None) -> Any:

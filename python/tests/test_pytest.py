@@ -69,6 +69,7 @@ def test_store_that_the_program_finds(suite, folder, monkeypatch):
     monkeypatch.setenv("NEUROLENS_STORE", str(folder / "found"))
     assert "3 runs of 3 benchmarks stored" in suite("--neurolens", "test_suite.py")
     assert len(asked("SELECT 1 FROM runs", folder / "found")) == 3
+    assert "1 run of 1 benchmark stored" in suite("--neurolens", "test_suite.py::test_sum[1]", status=0)
 
 
 def test_fails_no_test(suite, folder):
