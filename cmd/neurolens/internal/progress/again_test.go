@@ -3,6 +3,7 @@ package progress
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/shellwords"
@@ -32,11 +33,12 @@ func TestWithRepeats(t *testing.T) {
 }
 
 func TestPrecisionText(t *testing.T) {
+	each := map[int]time.Duration{150: 10 * time.Second} // by the number of runs needed; else unknown
 	for want, p := range map[string]*runner.Precision{
 		"": {RelError: .01},
 		"all 4 points are within 1 % after at most 9 runs":                                                                                                                   {Points: 4, RelError: .01, Repeats: 9},
 		"3 of 4 points are not within 1 % after 20 runs; --max-repeats allows more":                                                                                          {Points: 4, Imprecise: 3, RelError: .01, Repeats: 20},
-		"the point is not within 0.5 % after 20 runs: ±3.2 % (95 % interval); it needs about 150 runs: --max-repeats 150":                                                    {Points: 1, Imprecise: 1, RelError: .005, Repeats: 20, Reached: .032, Needed: 150},
+		"the point is not within 0.5 % after 20 runs: ±3.2 % (95 % interval); it needs about 150 runs: --max-repeats 150 (25 min)":                                           {Points: 1, Imprecise: 1, RelError: .005, Repeats: 20, Reached: .032, Needed: 150},
 		"2 of 4 points are not within 1 % after 20 runs: at worst ±3.2 % (95 % interval); it needs more than 1,000 runs: measure on a quieter machine, or more work per run": {Points: 4, Imprecise: 2, RelError: .01, Repeats: 20, Reached: .032},
 		"the point is not within 1 % after 3 runs; stopped by --max-time; it needs about 9 runs":                                                                             {Points: 1, Imprecise: 1, RelError: .01, Repeats: 3, Needed: 9, Stopped: runner.StopMaxTime},
 		"2 of 4 points are not within 1 % after 1 run; stopped by timeouts.suite":                                                                                            {Points: 4, Imprecise: 2, RelError: .01, Repeats: 1, Stopped: runner.StopTimeout},
@@ -44,7 +46,7 @@ func TestPrecisionText(t *testing.T) {
 		"the point is within 1 % after 9 runs: ±0.8 % (95 % interval)":                                                                                                       {Points: 1, RelError: .01, Repeats: 9, Reached: .008},
 		"both points are within 1 % after at most 9 runs: at worst ±0.8 % (95 % interval)":                                                                                   {Points: 2, RelError: .01, Repeats: 9, Reached: .008},
 	} {
-		if got := precisionText(p); got != want {
+		if got := precisionText(p, each[p.Needed]); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -60,6 +60,14 @@ func filledName(name string, parameters map[string]string) string {
 	return strings.NewReplacer(pairs...).Replace(name)
 }
 
+// perRun returns how long a run of all points of a sweep with rel_error took; 0: unknown, as some were measured before.
+func (s Summary) perRun() time.Duration {
+	if p := s.Result.Precision; p != nil && p.Repeats > 0 && s.Result.Plan.Done == 0 {
+		return s.Elapsed / time.Duration(p.Repeats)
+	}
+	return 0
+}
+
 // View returns the table at the end of bench.
 func (s Summary) View(points []query.SessionPoint) term.View {
 	different := term.CountDistinct(term.Texts(points, func(p query.SessionPoint) string { return p.PointID })) // each is one side of a point
@@ -116,7 +124,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	if s.Result.Look != nil {
 		v.Below = append(v.Below, verdictsText(s.Result.Look)+s.decidedBy(primary)+s.cut())
 	}
-	if line := cmp.Or(precisionText(s.Result.Precision), s.precision(points)); line != "" {
+	if line := cmp.Or(precisionText(s.Result.Precision, s.perRun()), s.precision(points)); line != "" {
 		v.Below = append(v.Below, line)
 	}
 	if len(won) > 0 {

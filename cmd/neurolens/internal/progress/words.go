@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
@@ -192,8 +193,8 @@ func verdictsText(l *runner.Look) string {
 }
 
 // precisionText says how precise the points of a session with --rel-error are or, if some are too imprecise, why they have no more runs and
-// how many they need; empty: there is no such point.
-func precisionText(p *runner.Precision) string {
+// how many they need; empty: there is no such point. each is how long a run of all points takes; 0: unknown.
+func precisionText(p *runner.Precision, each time.Duration) string {
 	if p == nil || p.Points == 0 {
 		return ""
 	}
@@ -211,20 +212,23 @@ func precisionText(p *runner.Precision) string {
 		reached = strings.Replace(reached, "±", "at worst ±", 1)
 	}
 	why := map[runner.Stop]string{runner.StopMaxTime: "; stopped by --max-time", runner.StopTimeout: "; stopped by timeouts.suite", runner.StopInterrupted: "; interrupted"}[p.Stopped]
-	bound = "not " + bound + reached + why + neededText(p)
+	bound = "not " + bound + reached + why + neededText(p, each)
 	if p.Points == 1 {
 		return "the point is " + bound
 	}
 	return fmt.Sprintf("%s of %s %s %s", term.Thousands(p.Imprecise), term.Count(p.Points, "point"), term.IsAre(p.Imprecise), bound)
 }
 
-// neededText says how many runs the imprecise points need.
-func neededText(p *runner.Precision) string {
+// neededText says how many runs the imprecise points need, and how long these take.
+func neededText(p *runner.Precision, each time.Duration) string {
 	switch {
 	case p.Needed > 0:
 		text := fmt.Sprintf("; it needs about %s", term.Count(p.Needed, "run"))
 		if p.Stopped == runner.StopMaxRepeats {
 			text += fmt.Sprintf(": --max-repeats %d", p.Needed)
+		}
+		if each > 0 {
+			text += " (" + views.TimeText(time.Duration(p.Needed)*each) + ")"
 		}
 		return text
 	case p.Reached > 0:

@@ -113,7 +113,7 @@ func (w Comparison) withoutHistory(what string) []string {
 	}
 	far := ""
 	if gap > 0 {
-		far = " at least " + apartText(time.Duration(gap)*time.Microsecond) + " apart"
+		far = " at least " + TimeText(time.Duration(gap)*time.Microsecond) + " apart"
 	}
 	why := fmt.Sprintf("%s: no verdict before %d earlier sessions%s show how much sessions differ", what, judge.MinHistory, far)
 	if w.C.Base.Imported == 0 || w.C.Head.Imported == 0 {
@@ -162,8 +162,8 @@ func (w Comparison) together() string {
 	return "measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
 }
 
-// apartText returns a duration, such as the time between two sessions, rounded up to whole units.
-func apartText(d time.Duration) string {
+// TimeText returns a duration, such as the time between two sessions, rounded up to whole units.
+func TimeText(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
 		return term.Count(int(math.Ceil(d.Hours()/24)), "day")

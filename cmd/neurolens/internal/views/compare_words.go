@@ -246,7 +246,7 @@ func moreRunsText(open []compare.Point, processor bool, perRun time.Duration) st
 	needed := func(runs int) string {
 		text := term.Count(runs, "more run") + " per side"
 		if perRun > 0 {
-			text += fmt.Sprintf(" (about %s per point)", apartText(2*time.Duration(runs)*perRun))
+			text += fmt.Sprintf(" (about %s per point)", TimeText(2*time.Duration(runs)*perRun))
 		}
 		return text
 	}

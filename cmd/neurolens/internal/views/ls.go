@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
@@ -74,8 +75,15 @@ func (p *RunPages) Page(list query.Listing) term.View {
 // precisionOf says how precise the median of the runs of one point is, if all are ok, of one session, and on one page.
 func precisionOf(runs []query.ListedRun) []string {
 	var logs []float64
+	first, last := runs[0].StartedAt, runs[0].StartedAt
 	for i := range runs {
 		r := &runs[i]
+		if r.StartedAt.Before(first) {
+			first = r.StartedAt
+		}
+		if r.StartedAt.After(last) {
+			last = r.StartedAt
+		}
 		if r.Status != schema.StatusOK || r.Purpose != schema.PurposeMeasure || r.Median == nil || *r.Median <= 0 || r.Session != runs[0].Session || r.Session == "" {
 			return nil
 		}
@@ -85,7 +93,11 @@ func precisionOf(runs []query.ListedRun) []string {
 	if !ok {
 		return nil
 	}
-	return []string{PrecisionText("these runs", reached, false, needed, 0)}
+	each := time.Duration(0)
+	if !first.IsZero() {
+		each = last.Sub(first) / time.Duration(max(len(runs)-1, 1))
+	}
+	return []string{PrecisionText("these runs", reached, false, needed, each)}
 }
 
 // axes returns the values that some runs and all before share, the axes in which any differ, with the values of these runs alone, and the

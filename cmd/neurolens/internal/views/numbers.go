@@ -181,7 +181,7 @@ func PrecisionText(of string, worst float64, several bool, needed int, each time
 	case needed > 0:
 		flag := fmt.Sprintf("--repeats %d", needed)
 		if each > 0 {
-			flag += ", " + apartText(time.Duration(needed)*each)
+			flag += ", " + TimeText(time.Duration(needed)*each)
 		}
 		text += fmt.Sprintf("; ±%s needs about %s per point (%s)", Share(UsualPrecision), term.Count(needed, "run"), flag)
 	}

@@ -260,7 +260,7 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 	}
 	switch {
 	case s.takes(half) > worthwhile:
-		return fmt.Sprintf("inconclusive: it would take about %d repeats (%s): measure on a quieter machine, or allow a larger --threshold", half, apartText(s.takes(half))), 0
+		return fmt.Sprintf("inconclusive: it would take about %d repeats (%s): measure on a quieter machine, or allow a larger --threshold", half, TimeText(s.takes(half))), 0
 	case few:
 		most = max(most, EnoughRepeats)
 		return fmt.Sprintf("inconclusive: too few runs; measure at least %d repeats%s", most, s.taking(most)), most
@@ -293,7 +293,7 @@ func (s JudgedSession) taking(repeats int) string {
 	if s.takes(repeats) == 0 {
 		return ""
 	}
-	return " (" + apartText(s.takes(repeats)) + ")"
+	return " (" + TimeText(s.takes(repeats)) + ")"
 }
 
 // launched counts the runs of a side, those that failed too.
