@@ -142,7 +142,7 @@ func word(verdict judge.Verdict, unit, better summary.Text) string {
 
 // fromTo prints a change with its values and how sure it is: latency 75.1 µs → 83.7 µs, +11.6 % (95 % interval +11.0 % to +12.1 %).
 func fromTo(metric summary.Text, before, after *float64, unit summary.Text, change, level, interval string) string {
-	return fmt.Sprintf("%s %s → %s, %s", metric, quantity(before, unit), quantity(after, unit), change) + howSure(level, interval)
+	return fmt.Sprintf("%s %s → %s, %s", metric, quantity(before, unit, metric), quantity(after, unit, metric), change) + howSure(level, interval)
 }
 
 // howSure returns an interval in parentheses; empty if there is none.
@@ -361,23 +361,29 @@ func trendInterval(t *summary.Trend) string {
 // sideAnswers returns what changed between two sides, and then how many pairs did, with the dates and commits of both.
 func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 	c := &d.Comparisons[comparison]
-	all := changedPairs(d, comparison, names.pair, judge.Regressed, judge.Improved)
+	all := changedPairs(d, comparison, names.pair, judge.Regressed, judge.Changed, judge.Improved)
 	differ, repeats := repeatsText(d, comparison)
-	text := "By verdict: " + verdictCounts(d, c)
+	text := verdictCounts(d, c, names)
 	if repeats != "" {
 		text += "; " + repeats
 	}
+	states := 0
+	for _, v := range oneSided {
+		states += c.Verdicts[string(v)]
+	}
+	switch {
+	case len(all)+states > 0:
+		text = "By verdict: " + text
+	case repeats != "":
+		text = "No verdict" + whyUndecided(d, c) + ": " + repeats
+	case c.Verdicts[string(judge.Estimate)] == c.All.Pairs:
+		text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(d, c)
+	case c.Verdicts[string(judge.Unchanged)] == 0:
+		text = "Nothing is decided: " + text
+	default:
+		text = "No change by verdict: " + text
+	}
 	if len(all) == 0 {
-		text = "No change by verdict: " + verdictCounts(d, c)
-		if c.Verdicts[string(judge.Unchanged)] == 0 {
-			text = "Nothing is decided: " + verdictCounts(d, c)
-		}
-		if c.Verdicts[string(judge.Estimate)] == c.All.Pairs {
-			text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(d, c)
-		}
-		if repeats != "" {
-			text = "No verdict" + whyUndecided(d, c) + ": " + repeats
-		}
 		if differ != nil {
 			text += fmt.Sprintf("; most: %s: %s", names.pair(differ), pairValues(differ))
 			if differ.Machine == "" {
@@ -443,7 +449,7 @@ func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) 
 // them.
 func pairValues(p *summary.Pair) string {
 	if p.Estimator == compare.FlagPaired || p.Estimator == compare.FlagPairwise {
-		return fmt.Sprintf("%s %s%s, medians %s → %s", p.Metric, changeText(p), howSure(levelOf(p), changeInterval(p, views.Ends)), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit))
+		return fmt.Sprintf("%s %s%s, medians %s → %s", p.Metric, changeText(p), howSure(levelOf(p), changeInterval(p, views.Ends)), quantity(p.Base, p.Unit, p.Metric), quantity(p.Value, p.Unit, p.Metric))
 	}
 	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), levelOf(p), changeInterval(p, views.Ends))
 }
@@ -460,7 +466,7 @@ func worst(d *Document, comparison int, verdict judge.Verdict) (all []*summary.P
 }
 
 // verdictCounts counts the pairs of a comparison by verdict, the worst first, with the most frequent reason of those that are not decided.
-func verdictCounts(d *Document, c *summary.Comparison) string {
+func verdictCounts(d *Document, c *summary.Comparison, names namer) string {
 	var parts []string
 	undecided := -1
 	for _, v := range verdictOrder {
@@ -468,13 +474,30 @@ func verdictCounts(d *Document, c *summary.Comparison) string {
 			if v == judge.Inconclusive || v == judge.Estimate {
 				undecided = len(parts)
 			}
-			parts = append(parts, term.Thousands(n)+" "+verdictWord(v))
+			parts = append(parts, term.Thousands(n)+" "+verdictWord(v)+withoutSide(d, c, v, names))
 		}
 	}
 	if undecided >= 0 {
 		parts[undecided] += whyUndecided(d, c)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// oneSided are the verdicts that say that a side of two has no value.
+var oneSided = []judge.Verdict{"failed", "missing", "fixed", "added"}
+
+// withoutSide names points with one of these verdicts in parentheses; empty for other verdicts.
+func withoutSide(d *Document, c *summary.Comparison, v judge.Verdict, names namer) string {
+	var all []string
+	for i := range d.Pairs {
+		if p := &d.Pairs[i]; c.Axis == "side" && &d.Comparisons[p.Comparison] == c && p.Verdict == string(v) && slices.Contains(oneSided, v) {
+			all = append(all, names.pair(p))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (" + some(all) + ")"
 }
 
 // verdictWord returns a verdict in a sentence.
@@ -530,7 +553,7 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 		text := fmt.Sprintf("No %s is best: no difference by verdict at %s.", c.Axis, ofPoints(c.Equal, points))
 		if c.Undecided > 0 {
 			changed = changedPairs(d, comparison, against, judge.Regressed, judge.Changed, judge.Improved)
-			text = fmt.Sprintf("No %s is called best: %s.%s", c.Axis, verdictCounts(d, c), ahead(c, d.direction(c)))
+			text = fmt.Sprintf("No %s is called best: %s.%s", c.Axis, verdictCounts(d, c, names), ahead(c, d.direction(c)))
 		}
 		return append(changed, Answer{Text: text, Command: command})
 	}
@@ -562,7 +585,7 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 		if best.Points > 1 {
 			text += ", closest at " + names.without(c.Axis, near)
 		}
-		text += fmt.Sprintf(": %s against %s%s", quantity(next.Value, next.Unit), quantity(near.Value, near.Unit), factorText(near, next))
+		text += fmt.Sprintf(": %s against %s%s", quantity(next.Value, next.Unit, next.Metric), quantity(near.Value, near.Unit, near.Metric), factorText(near, next))
 	}
 	text += "."
 	if best.Tied > 0 {
@@ -718,12 +741,12 @@ func frontRunner(d *Document, c *summary.Comparison, names namer) string {
 		over = ""
 	}
 	return fmt.Sprintf("%s median%s, by estimate: %s, %s %s%s.", most, over, names.name(&best.point.Subject), best.value.Metric,
-		quantity(best.value.Median, best.value.Unit), lead(best.value, next.value, names.name(&next.point.Subject)))
+		quantity(best.value.Median, best.value.Unit, best.value.Metric), lead(best.value, next.value, names.name(&next.point.Subject)))
 }
 
 // lead says how far the best value is ahead of the next, which has a name.
 func lead(best, next *summary.Value, name string) string {
-	value := quantity(next.Median, next.Unit)
+	value := quantity(next.Median, next.Unit, next.Metric)
 	factor := max(*best.Median, *next.Median) / min(*best.Median, *next.Median)
 	switch times := fmt.Sprintf("%.3g times", factor); {
 	case *best.Median == *next.Median:

@@ -199,6 +199,15 @@ func TestAnswerOfSides(t *testing.T) {
 	if got := texts(r); !strings.HasPrefix(got[0], "Nothing is decided: 4 inconclusive (too much noise). ") {
 		t.Error(got)
 	}
+	r.Pairs[0].Verdict, c.Verdicts = "failed", map[string]int{"failed": 1, "inconclusive": 3}
+	if got := texts(r); !strings.HasPrefix(got[0], "By verdict: 1 failed (sweep resnet50 fp16), 3 inconclusive (too much noise). ") {
+		t.Error(got)
+	}
+	r.Pairs[0].Verdict, r.Pairs[1].Repeats, r.Pairs[2].Repeats, c.Verdicts = "inconclusive", "differ", "alike", map[string]int{"inconclusive": 4}
+	if got := texts(r); !strings.HasPrefix(got[0], "No verdict (too much noise): the repeats differ in 1 of 2 points; most: sweep resnet50 int8: latency ") {
+		t.Error(got)
+	}
+	r.Pairs[1].Repeats, r.Pairs[2].Repeats = "", ""
 	c.Verdicts, c.Reasons = map[string]int{"estimate": c.All.Pairs}, map[string]int{"machines": c.All.Pairs}
 	if got, want := texts(r), fmt.Sprintf("No verdict: %d points only estimated (different machines). ", c.All.Pairs); !strings.HasPrefix(got[0], want) {
 		t.Error(got)
@@ -331,6 +340,11 @@ func TestAnswerOfPaired(t *testing.T) {
 	p.Low, p.High = nil, nil
 	p.Estimator = "run_means" // base and value are no medians
 	valuetest.Equal(t, pairValues(&p), "latency 80.2 ms → 63.8 ms, −3.1 % in the mean")
+}
+
+// TestRate: a rate counts what compare says that it counts.
+func TestRate(t *testing.T) {
+	valuetest.Equal(t, quantity(new(80.), "1/s", "throughput"), "80.0 item/s")
 }
 
 // TestAnswerOfFailed: the first paragraph counts the runs that failed and those with a wrong result, and says why most of them did.

@@ -42,7 +42,7 @@ const (
 
 // change returns a pair in words.
 func (s *htmlWriter) change(p *summary.Pair) string {
-	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), changeText(p))
+	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit, p.Metric), quantity(p.Value, p.Unit, p.Metric), changeText(p))
 	if interval := changeInterval(p, views.Ends); interval != "" {
 		text += ", " + levelOf(p) + " interval " + interval
 	}

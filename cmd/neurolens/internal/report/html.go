@@ -169,9 +169,9 @@ var verdictOrder = []judge.Verdict{
 // toneOf returns the tone of a verdict.
 func toneOf(verdict string) chart.Tone { return chartdata.ToneOf(judge.Verdict(verdict)) }
 
-// amount returns a cell of a value.
-func amount(v *float64, unit summary.Text) Cell {
-	c := Cell{Text: quantity(v, unit)}
+// amount returns a cell of a value of a metric.
+func amount[Name ~string](v *float64, unit summary.Text, metric Name) Cell {
+	c := Cell{Text: quantity(v, unit, metric)}
 	if v != nil {
 		c.Stored = strconv.FormatFloat(*v, 'g', -1, 64)
 	}
@@ -318,7 +318,7 @@ func (s *htmlWriter) leaders(pictures Pictures) {
 		for k := range b.Best {
 			l := &b.Best[k]
 			t.Rows = append(t.Rows, Row{Key: string(l.PointID), Cells: []Cell{
-				{Text: fmt.Sprint(l.Rank)}, {Text: s.names.name(&l.Subject)}, amount(l.Median, b.Unit), {Text: term.Thousands(l.Runs)},
+				{Text: fmt.Sprint(l.Rank)}, {Text: s.names.name(&l.Subject)}, amount(l.Median, b.Unit, b.Metric), {Text: term.Thousands(l.Runs)},
 			}})
 		}
 		part.Tables = append(part.Tables, t)
@@ -488,7 +488,7 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 		}
 		t.Rows = append(t.Rows, Row{Key: string(p.PointID), Cells: []Cell{
 			{Text: s.names.pair(p)},
-			amount(p.Base, p.Unit), amount(p.Value, p.Unit), changeCell(p),
+			amount(p.Base, p.Unit, p.Metric), amount(p.Value, p.Unit, p.Metric), changeCell(p),
 			{Text: interval},
 			{Text: verdict, Tone: toneOf(p.Verdict)},
 		}})

@@ -421,8 +421,8 @@ func trendRow(r *summary.Trend, names namer) Row {
 			{Text: names.name(&r.Subject)},
 			{Text: string(r.Metric)},
 			trendVerdict(r),
-			amount(before, r.Unit),
-			amount(now, r.Unit),
+			amount(before, r.Unit, r.Metric),
+			amount(now, r.Unit, r.Metric),
 			ratio(shift, change),
 			{Text: cmp.Or(interval, term.Unknown)},
 			{Text: cmp.Or(since, term.Unknown)},
@@ -504,7 +504,7 @@ func (p markdownWriter) board(b *summary.Leaderboard) {
 		for _, x := range axes {
 			cells = append(cells, views.AxisCell(x, i).Text)
 		}
-		t.add(append(cells, quantity(leader.Median, b.Unit), term.Thousands(leader.Runs))...)
+		t.add(append(cells, quantity(leader.Median, b.Unit, b.Metric), term.Thousands(leader.Runs))...)
 	}
 	t.markdown(p.w)
 }
@@ -521,7 +521,7 @@ func resourceTable(d *Document, names namer) *Table {
 	}}
 	for _, r := range d.Resources {
 		t.Rows = append(t.Rows, Row{Key: string(r.At.PointID), Cells: []Cell{
-			{Text: r.Metric}, {Text: term.Thousands(r.Points)}, amount(r.Lowest, r.Unit), amount(r.Median, r.Unit), amount(r.Highest, r.Unit), {Text: names.name(&r.At)},
+			{Text: r.Metric}, {Text: term.Thousands(r.Points)}, amount(r.Lowest, r.Unit, r.Metric), amount(r.Median, r.Unit, r.Metric), amount(r.Highest, r.Unit, r.Metric), {Text: names.name(&r.At)},
 		}})
 	}
 	return t

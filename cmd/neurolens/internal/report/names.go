@@ -180,9 +180,9 @@ func levelOf(pairs ...*summary.Pair) string {
 	return views.Confidence(level)
 }
 
-// quantity prints a value in a unit that suits it.
-func quantity(v *float64, unit summary.Text) string {
-	return term.Quantity(answer.Value(v), string(unit))
+// quantity prints a value of a metric in a unit that suits it.
+func quantity[Name ~string](v *float64, unit summary.Text, metric Name) string {
+	return views.QuantityOf(answer.Value(v), string(unit), string(metric), "")
 }
 
 // share prints a ratio in percent.

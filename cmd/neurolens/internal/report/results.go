@@ -202,8 +202,8 @@ func metricColumns(points []summary.Point, header string, of func(*summary.Point
 		return pointColumn{Column{Header: name, Unit: unit, Right: true, Stored: true}, func(i int, _ *summary.Point) Cell { return cell(values[i]) }}
 	}
 	return []pointColumn{
-		column(header, unit, func(v *summary.Value) Cell { return amount(v.Median, v.Unit) }),
-		column("p99", unit, func(v *summary.Value) Cell { return amount(v.P99, v.Unit) }),
+		column(header, unit, func(v *summary.Value) Cell { return amount(v.Median, v.Unit, v.Metric) }),
+		column("p99", unit, func(v *summary.Value) Cell { return amount(v.P99, v.Unit, v.Metric) }),
 		column("spread", "ratio", func(v *summary.Value) Cell { return ratio(v.Spread, share(v.Spread)) }),
 		column("between runs", "ratio", func(v *summary.Value) Cell { return ratio(v.RunsSpread, share(v.RunsSpread)) }),
 	}[:most]
@@ -407,7 +407,7 @@ func (d *Document) changeAt(place *int) string {
 // pairText returns a pair in words.
 func (p markdownWriter) pairText(place *int) string {
 	pair := &p.d.Pairs[*place]
-	return fmt.Sprintf("%s, %s instead of %s: %s", changeText(pair), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.pair(pair))
+	return fmt.Sprintf("%s, %s instead of %s: %s", changeText(pair), quantity(pair.Value, pair.Unit, pair.Metric), quantity(pair.Base, pair.Unit, pair.Metric), p.names.pair(pair))
 }
 
 // against is a comparison as a column of results.
