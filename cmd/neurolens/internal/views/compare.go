@@ -468,9 +468,9 @@ func (w Comparison) withoutMachine() string {
 	}
 	of := ""
 	if slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Repeats != nil && p.Repeats.Sampled }) {
-		of = ", and leave out how processes differ: a side has one or two"
+		of = " and one process"
 	}
-	return "no verdict; " + w.confidence() + " and P hold if both sides ran on one machine in one state" + of
+	return w.confidence() + " and P hold for one machine in one state" + of
 }
 
 // oneSided reports whether only one side has a point, so that its settings were given to that side alone.

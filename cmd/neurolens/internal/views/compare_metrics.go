@@ -41,18 +41,26 @@ func (w Comparison) otherMetrics() []string {
 	return slices.Compact(term.Texts(w.C.Others, func(r compare.Row) string { return r.Metric }))
 }
 
-// otherCounts counts the verdicts of each other metric.
+// otherCounts counts the verdicts of each other metric in one line, or what the repeats say where no point has a verdict.
 func (w Comparison) otherCounts() []string {
-	var lines [][2]string
+	var parts []string
 	for _, metric := range w.otherMetrics() {
-		own := slices.DeleteFunc(slices.Clone(w.C.Others), func(r compare.Row) bool { return r.Metric != metric })
-		points := make([]compare.Point, len(own))
-		for i := range own {
-			points[i] = own[i].Point
+		var own []compare.Point
+		for i := range w.C.Others {
+			if w.C.Others[i].Metric == metric {
+				own = append(own, w.C.Others[i].Point)
+			}
 		}
-		lines = append(lines, [2]string{metric, verdictCounts(countVerdicts(points, ofPoint)) + repeatsCounts(points)})
+		text, all := repeatsCounts(own)
+		if !all {
+			text = verdictCounts(countVerdicts(own, ofPoint)) + inParentheses(text)
+		}
+		parts = append(parts, metric+": "+text)
 	}
-	return term.Pairs(lines)
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(parts, "; ")}
 }
 
 // othersChanged ends the headline with the other metrics that changed; empty: none did.

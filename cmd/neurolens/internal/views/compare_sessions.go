@@ -134,14 +134,14 @@ func (w Comparison) withoutHistory(what string) []string {
 
 // decidesImported says what decides points of imported results: so many more sessions, so far apart.
 func (w Comparison) decidesImported(missing int, far string) string {
-	earlier, machine := term.Count(missing, "earlier session")+far, ""
+	earlier, machine := term.Count(missing, "earlier session"), ""
 	if len(w.C.Base.Machines)+len(w.C.Head.Machines) == 0 {
-		machine = ", with --machine NAME"
+		machine = " (--machine NAME)"
 	}
 	if w.Files != [2]string{} {
-		earlier = "both files and " + earlier
+		earlier = fmt.Sprintf("both and %d earlier", missing)
 	}
-	return "to decide it: measure both alternately with bench, or ingest " + earlier + machine
+	return "to decide it: bench both in turns, or ingest " + earlier + far + machine
 }
 
 // together advises how to measure both sides in turns: in a session that can decide all points, or in a new one.

@@ -119,7 +119,7 @@ func TestHeadlineRepeats(t *testing.T) {
 	w := Comparison{C: &all}
 	valuetest.Equal(t, w.headline()+w.othersChanged(), "no verdict (unknown machine): the repeats differ in 1 of 3 points; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %); B/op: 1 differs")
 	valuetest.Equal(t, w.counts()[0], "3 points: 3 estimate (repeats: 1 differ, 1 alike, 1 few_runs)")
-	valuetest.Equal(t, w.withoutMachine(), "no verdict; 95 % and P hold if both sides ran on one machine in one state")
+	valuetest.Equal(t, w.withoutMachine(), "95 % and P hold for one machine in one state")
 	var b bytes.Buffer
 	w.View().Render(&b, term.Page{Width: 100})
 	for _, want := range []string{" REPEATS\n", " +10.0 +30.0  .010  ", "\nalike     the interval lies within the threshold\n"} {
@@ -394,13 +394,13 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points, c.LeftOut = open, nil
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
-	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: measure both alternately with bench, or ingest 7 earlier sessions")
+	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: bench both in turns, or ingest 7 earlier sessions")
 	c.Points[0].Gap, c.Points[0].History = (6 * time.Second).Microseconds(), 1
 	said(w.sessions(), "no verdict before 7 earlier sessions at least 6 s apart show how much sessions differ|"+
-		"to decide it: measure both alternately with bench, or ingest 6 earlier sessions at least 6 s apart")
+		"to decide it: bench both in turns, or ingest 6 earlier sessions at least 6 s apart")
 	files := w
 	files.Files = [2]string{"old.txt", "new.txt"}
-	said(files.sessions(), "differ (a file has no earlier sessions)|to decide it: measure both alternately with bench, or ingest both files and 6 earlier sessions at least 6 s apart")
+	said(files.sessions(), "differ (a file has no earlier sessions)|to decide it: bench both in turns, or ingest both and 6 earlier at least 6 s apart")
 	c.Base.NoSession = 7
 	said(w.sessions(), "the session of 7 of 9,010 runs is unknown, so their points get no verdict|different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0

@@ -151,7 +151,8 @@ func (w Comparison) counts() []string {
 			parts = append(parts, term.Thousands(counts[v])+" "+string(v))
 		}
 	}
-	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.inconclusiveText() + repeatsCounts(w.C.Points)}
+	repeats, _ := repeatsCounts(w.C.Points)
+	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.inconclusiveText() + inParentheses(repeats)}
 	if n := len(w.C.Points) - points; n > 0 {
 		line := term.Count(n, "control") + ": " + verdictCounts(controls)
 		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
@@ -176,12 +177,17 @@ func (w Comparison) counts() []string {
 	return lines
 }
 
-// repeatsCounts counts in parentheses what the repeats of points say; empty if there are none.
-func repeatsCounts(points []compare.Point) string {
+// repeatsCounts counts what the repeats of points say. all is true if each point that is no control has repeats that were judged.
+func repeatsCounts(points []compare.Point) (text string, all bool) {
 	counts := map[string]int{}
+	all = true
 	for i := range points {
-		if r := points[i].Repeats; r != nil && !points[i].Control {
+		switch r := points[i].Repeats; {
+		case points[i].Control:
+		case r != nil:
 			counts[r.Result]++
+		default:
+			all = false
 		}
 	}
 	var parts []string
@@ -190,10 +196,15 @@ func repeatsCounts(points []compare.Point) string {
 			parts = append(parts, term.Thousands(n)+" "+result)
 		}
 	}
-	if len(parts) == 0 {
+	return strings.Join(parts, ", "), all
+}
+
+// inParentheses returns what repeatsCounts counts, behind the counts of verdicts; empty if there is nothing.
+func inParentheses(repeats string) string {
+	if repeats == "" {
 		return ""
 	}
-	return " (repeats: " + strings.Join(parts, ", ") + ")"
+	return " (repeats: " + repeats + ")"
 }
 
 // geometricMean returns the text of the geometric mean of a metric; empty for fewer than 2 points.
