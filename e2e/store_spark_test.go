@@ -196,38 +196,6 @@ func answersIn(t *testing.T, answers [][]json.RawMessage) [][]string {
 	return all
 }
 
-// TestTrinoViews: sqlglot takes what store views prints for Trino, and the views have the rows that query has, as far as the
-// translation to DuckDB says. There is no Trino here.
-func TestTrinoViews(t *testing.T) {
-	t.Parallel()
-	programtest.NeedsLong(t)
-	python := programtest.PythonWith(t, "sqlglot", "duckdb, pytz, sqlglot")
-	dir := t.TempDir()
-	sparkStore(t, filepath.Join(dir, "runs_store"), true)
-	views := filepath.Join(dir, "views.sql")
-	valuetest.OK(t, os.WriteFile(views, []byte(programtest.Output(t, dir, "store", "views", "--dialect", "trino")), 0o666))
-	var questions []string
-	for _, view := range []string{"runs", "samples", "samples_long", "ops"} {
-		questions = append(questions, "SELECT * FROM "+view)
-	}
-	selected := filepath.Join(t.TempDir(), "selection")
-	job := valuetest.Must(json.Marshal(map[string]any{
-		"views": views, "store": filepath.Join(dir, "runs_store"), "questions": questions,
-		"selection": selectionOf(t, programtest.RepositoryFile(t, "docs/spark.md"), 1), "folder": selected,
-	}))
-	cmd := pythonScript(t, python, dir, "trino.py")
-	cmd.Stdin = bytes.NewReader(job)
-	var rows [][]json.RawMessage
-	valuetest.OK(t, json.Unmarshal([]byte(ends(t, cmd)), &rows))
-	checkSelection(t, dir, selected, true)
-	for i, got := range answersIn(t, rows) {
-		want := jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", questions[i]))
-		if len(got) == 0 || !slices.Equal(got, want) {
-			t.Errorf("%s: %d rows, query has %d\n%s", questions[i], len(got), len(want), programtest.FirstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
-		}
-	}
-}
-
 // selectionOf returns the SQL of the page that selects runs: the first is for Spark, the second for Trino.
 func selectionOf(t *testing.T, page string, i int) string {
 	t.Helper()
