@@ -32,11 +32,15 @@ func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
 	return all[0], work
 }
 
-// ContrastsOf chooses an axis to compare for points without a named baseline, with the value of the first point as the baseline. It is a
-// guess from medians, which has the median of each point, nil where there is none. An axis whose effect is less than a quarter of the
-// largest, by the logarithm, comes after the others. Of the rest it prefers names to numbers, then the largest effect, then few values.
-// Benchmarks are compared only if they are functions of one file. The amount of work is chosen last, and its effect is not compared with
-// others. work reports that it was chosen, or that the only axis is one of numbers. The axis chosen is the first of all in which points differ.
+// BaselineVariant is the variant that is the baseline if none is named.
+const BaselineVariant = "baseline"
+
+// ContrastsOf chooses an axis to compare for points without a named baseline, with the value of the first point as the baseline. If a variant
+// is BaselineVariant, it is the baseline, and the axis comes first. Otherwise it is a guess from medians, which has the median of each point,
+// nil where there is none. An axis whose effect is less than a quarter of the largest, by the logarithm, comes after the others. Of the rest
+// it prefers names to numbers, then the largest effect, then few values. Benchmarks are compared only if they are functions of one file. The
+// amount of work is chosen last, and its effect is not compared with others. work reports that it was chosen, or that the only axis is one of
+// numbers. The axis chosen is the first of all in which points differ.
 func ContrastsOf(points []Point, medians []*float64) (sorted []Contrast, work bool) {
 	var all []candidate
 	consider := func(axis, field string, rank int, of func(p *Point) any) {
@@ -48,6 +52,9 @@ func ContrastsOf(points []Point, medians []*float64) (sorted []Contrast, work bo
 		}
 		if len(values) > 1 && of(&points[0]) != nil {
 			c := candidate{Contrast: Contrast{axis, fmt.Sprint(of(&points[0]))}, rank: rank, values: len(values)}
+			if field == "variant" && values[BaselineVariant] {
+				c.Value, c.named = BaselineVariant, true
+			}
 			var grows bool
 			c.effect, grows = effect(points, medians, field, of)
 			if c.work = rank >= numbers && grows; c.work {
@@ -84,6 +91,7 @@ func ContrastsOf(points []Point, medians []*float64) (sorted []Contrast, work bo
 type candidate struct {
 	Contrast
 	work         bool    // it probably is the amount of work
+	named        bool    // a variant is called baseline
 	effect       float64 // see effect
 	rank, values int
 }
@@ -106,6 +114,8 @@ func byPreference(all []candidate) func(a, b candidate) int {
 	}
 	late := func(c candidate) int {
 		switch {
+		case c.named:
+			return -1
 		case c.work:
 			return 2
 		case c.effect < largest/4:

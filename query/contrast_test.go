@@ -30,6 +30,7 @@ func TestContrastOf(t *testing.T) {
 	for want, points := range map[string][]query.Point{
 		"":                 {},
 		"variant=old":      {with("variant", "old", "n", "1"), with("variant", "new", "n", "2")},
+		"variant=baseline": {with("impl", "x", "variant", "new"), with("impl", "y", "variant", "baseline")},
 		"impl=old":         {with("impl", "old", "size", "1"), with("impl", "new", "size", "2")},
 		"few=x":            {with("few", "x", "alike", "a"), with("few", "y", "alike", "b"), with("few", "y", "alike", "c")},
 		"n=1":              {with("n", "1"), with("n", "2")},

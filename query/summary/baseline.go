@@ -15,9 +15,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// baselineName is the variant that is the baseline if none is named.
-const baselineName = "baseline"
-
 // Origin says where a baseline comes from.
 type Origin string
 
@@ -92,8 +89,8 @@ func (r *reading) chosen() []baseline {
 			all = append(all, b)
 		}
 	}
-	if len(all) == named && r.among("variant", baselineName) {
-		all = append(all, baseline{"variant", baselineName, filter.Quote(baselineName), FromVariant})
+	if len(all) == named && r.among("variant", query.BaselineVariant) {
+		all = append(all, baseline{"variant", query.BaselineVariant, filter.Quote(query.BaselineVariant), FromVariant})
 	}
 	return all
 }

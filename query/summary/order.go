@@ -230,7 +230,7 @@ func Baselines(ctx context.Context, db *query.DB, selection string) ([]Baseline,
 		}
 		return r.sweeps(ctx, s)
 	})
-	all := []Baseline{{"variant", baselineName}}
+	all := []Baseline{{"variant", query.BaselineVariant}}
 	for _, b := range r.baselines {
 		all = append(all, Baseline{b.axis, b.value})
 	}

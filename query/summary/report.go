@@ -26,7 +26,7 @@ type Report struct {
 	Environment []Fact        `json:"environment" doc:"where the runs were measured: each fact with the number of runs per value"`
 	Groups      []Group       `json:"groups" doc:"groups of the report: the suites, or the values of the keys of --by"`
 	Trends      []Trend       `json:"trends" doc:"the primary metric of each point over sessions, what got worse first"`
-	OtherTrends []Trend       `json:"other_trends" doc:"series of other points of the same machines that regressed, fail or are far off their level, as in trends"`
+	OtherTrends []Trend       `json:"other_trends" doc:"series of other points or machines that regressed, fail or are far off their level, as in trends"`
 	Comparisons []Comparison  `json:"comparisons" doc:"comparisons of each value of an axis with its baseline"`
 	Leaders     []Leaderboard `json:"leaderboards" doc:"best points per machine and metric"`
 	Resources   []Resource    `json:"resources" doc:"memory, energy and power"`
@@ -76,7 +76,7 @@ type Selection struct {
 	Until         *Time    `json:"until" doc:"start of the last run"`
 
 	Undated     int `json:"undated_runs" doc:"number of ok runs that trends leave out because neither they nor their session have a start time"`
-	OtherSeries int `json:"other_series" doc:"if the filter is one session: number of series of at least 8 sessions of the same machines that are not of its points; of those that changed for the worse, other_trends has an entry each. 0 if the history of the store was not read"`
+	OtherSeries int `json:"other_series" doc:"if the filter is one session: number of series of at least 8 sessions that are of other points or machines; of those that changed for the worse, other_trends has an entry each. 0 if the history of the store was not read"`
 
 	Unordered bool `json:"unordered" doc:"whether there are enough sessions for a history but none has a start time, so that they have no order"`
 }

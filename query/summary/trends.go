@@ -151,15 +151,12 @@ func (r *reading) ids() map[[2]string]bool {
 	return points
 }
 
-// addOthers adds the series of other points of the same machines that got worse. h is the history of the stores.
+// addOthers adds the series of other points, or of other machines, that got worse. h is the history of the stores.
 func (r *reading) addOthers(h *history.History) {
-	has, machines := r.ids(), map[string]bool{}
-	for p := range has {
-		machines[p[1]] = true
-	}
+	has := r.ids()
 	for i := range h.Series {
 		row := &h.Rows[h.Series[i].First]
-		if has[[2]string{row.PointID, row.Machine}] || !machines[row.Machine] || h.Series[i].Sessions < history.MinSessions {
+		if has[[2]string{row.PointID, row.Machine}] || h.Series[i].Sessions < history.MinSessions {
 			continue
 		}
 		r.report.Selection.OtherSeries++

@@ -205,7 +205,7 @@ func TestTrendsOfOneSession(t *testing.T) {
 	}
 }
 
-// TestOtherTrends: a report of one session has the series of other points of its machine that got worse, as history has them, and counts
+// TestOtherTrends: a report of one session has the series of other points and machines that got worse, as history has them, and counts
 // the runs that have no place in its own series.
 func TestOtherTrends(t *testing.T) {
 	t.Parallel()
@@ -228,7 +228,7 @@ func TestOtherTrends(t *testing.T) {
 	}), 700)...)
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	r := read(t, db, summary.Request{Filter: "session=" + querytest.SessionID(last)})
-	if len(r.Trends) != 1 || len(r.OtherTrends) != 1 || r.OtherTrends[0].Benchmark != "step" || r.OtherTrends[0].Verdict != judge.Regressed || r.Selection.OtherSeries != 2 || r.Selection.Undated != 1 {
+	if len(r.Trends) != 1 || len(r.OtherTrends) != 2 || r.OtherTrends[0].Benchmark != "step" || r.OtherTrends[0].Verdict != judge.Regressed || r.OtherTrends[1].Benchmark != "step" || r.Selection.OtherSeries != 3 || r.Selection.Undated != 1 {
 		t.Fatalf("%+v, %d trends, others %+v", r.Selection, len(r.Trends), r.OtherTrends)
 	}
 	h := valuetest.Must(history.Read(t.Context(), db, history.Request{}))

@@ -224,15 +224,15 @@ func (m Maker) history(words []string) string {
 	return ""
 }
 
-// otherAnswers says how many series of other points of the same machines got worse, and names the worst one; nothing if none did.
+// otherAnswers says how many series of other points or machines got worse, and names the worst one; nothing if none did.
 func (m Maker) otherAnswers(d *Document) []Answer {
 	if len(d.OtherTrends) == 0 {
 		return nil
 	}
-	worst, counts, points := &d.OtherTrends[0], map[string]int{}, make([]summary.Point, len(d.OtherTrends))
+	worst, counts, points := &d.OtherTrends[0], map[string]int{}, slices.Clone(d.Points) // a name tells them from the points of the report
 	for i := range d.OtherTrends {
 		t := &d.OtherTrends[i]
-		points[i].Subject = t.Subject
+		points = append(points, summary.Point{Subject: t.Subject})
 		switch {
 		case t.Verdict == judge.Regressed:
 			counts["regressed"]++
@@ -615,7 +615,7 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 		text += " Elsewhere: " + strings.Join(others, ", ") + "."
 	}
 	worse := changedPairs(d, comparison, against, judge.Regressed)
-	if c.From == summary.FromGuess || best.Most == nil && len(worse) == 1 { // of one, the first sentence names it as the closest
+	if c.From == summary.FromGuess || d.pooled() || best.Most == nil && len(worse) == 1 { // of one, the first sentence names it as the closest
 		worse = nil
 	}
 	return append([]Answer{{text, verdict, command}}, worse...)

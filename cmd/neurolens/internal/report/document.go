@@ -40,7 +40,7 @@ type Document struct {
 	Environment     []summary.Fact        `json:"environment" doc:"where the runs were measured, with the number of runs for each value"`
 	Groups          []summary.Group       `json:"groups" doc:"parts of the report: the suites, or the groups of --by"`
 	Trends          []summary.Trend       `json:"trends" doc:"each point over sessions, what got worse first. Of a report of one session: over all sessions with its points, unless there are more than 50 points, or more than 20,000 runs in the store. Empty for fewer than 8 sessions, for two selections or sides, and if a baseline was requested for one session"`
-	OtherTrends     []summary.Trend       `json:"other_trends" doc:"if the filter is one session: series of other points of the same machines that regressed, fail or are far off their level, the worst first, with the limits of trends"`
+	OtherTrends     []summary.Trend       `json:"other_trends" doc:"if the filter is one session: series of other points or machines that regressed, fail or are far off their level, the worst first, with the limits of trends"`
 	Comparisons     []summary.Comparison  `json:"comparisons" doc:"each value of an axis against its baseline"`
 	Leaderboards    []summary.Leaderboard `json:"leaderboards" doc:"the best points, machine by machine and metric by metric"`
 	Resources       []summary.Resource    `json:"resources" doc:"memory, energy and power"`
