@@ -65,7 +65,7 @@ func TestTrino(t *testing.T) {
 			t.Errorf("%s: %d rows, query has %d\n%s", questions[i], len(got), len(want), programtest.FirstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
-	checkSelection(t, dir, filepath.Join(s.dir, "data", "bench", "selected"), true)
+	checkSelection(t, dir, filepath.Join(s.dir, "data", "bench", "selected"))
 }
 
 // trinoAnswers returns the rows of each question of a job, as testdata/readers/Trino.java has it.
