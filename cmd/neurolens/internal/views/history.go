@@ -580,7 +580,7 @@ func commitRange(base, head string) string {
 
 // differsText returns what changed together with a level.
 func (w History) differsText(differs []query.FactDifference) string {
-	return cmp.Or(strings.Join(term.Texts(w.Facts.Telling(differs), verdictDifference), ", "), "nothing else known")
+	return cmp.Or(strings.Join(term.Texts(withoutHashes(w.Facts.Telling(differs)), verdictDifference), ", "), "nothing else known")
 }
 
 // changeOrder is the order of verdicts, the worst first.

@@ -46,6 +46,9 @@ func TestDiffersNamesNoHash(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	if got, want := (History{}).differsText(differing), "the output, program ./old → ./new"; got != want {
+		t.Errorf("a history: got %q, want %q", got, want)
+	}
 }
 
 // TestChangedFiles: two working trees differ in the files that only one of them has, or has with that state.
