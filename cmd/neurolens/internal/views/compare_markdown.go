@@ -107,6 +107,7 @@ func (w Comparison) table(b *bytes.Buffer, places []int) {
 	if len(places) == 0 {
 		return
 	}
-	columns, cells := w.pointsOf(places, w.pointAxes(places))
+	groups := w.grouped(places)
+	columns, cells := w.groupsOf(groups, groupAxes(w.pointAxes(places), groups))
 	term.View{Columns: columns, Rows: cells}.Markdown(b)
 }

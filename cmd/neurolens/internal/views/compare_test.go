@@ -314,7 +314,7 @@ func TestFewRuns(t *testing.T) {
 	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{{Flags: []string{"few_runs"}}, {}}}}
 	w.C.Rows[0].Verdict = judge.Improved
 	w.C.Rows[1].Verdict, w.C.Rows[1].Reason, w.C.Rows[1].MoreRuns = judge.Inconclusive, judge.FewRuns, 2
-	const flag, more = "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts", "; (+n): measure at least n more per side"
+	const flag, more = "fewer than 5 runs on a side: only a change that clearly exceeds the threshold counts, and none for a gate", "; (+n): measure at least n more per side"
 	const reason = "fewer than 3 runs on a side, too few for a verdict (a gate needs 5)" + more
 	for want, places := range map[string][]int{flag: {0}, reason: {1}, reason + "; without (+n): " + flag: {0, 1}} {
 		if got := w.explained(term.View{}, places)[0]; got != "few_runs  "+want {
@@ -470,6 +470,7 @@ func TestWrongRows(t *testing.T) {
 		"slow 1 1.00 ms 1.20 ms +20.0 % 0 REGRESSED", "wrong 0, 1, 2 – – – – 3 FAILED wrong_result", "other 0 1.00 ms – – 0 FAILED wrong_result",
 	})
 	valuetest.Equal(t, len(lines(true)), 5, "rows with --all")
+	valuetest.Contains(t, string(Comparison{C: &c}.Markdown()), "\n| wrong | 0, 1, 2 | – | – | – | – | 3 FAILED | wrong_result |\n")
 }
 
 // A pull request's comment folds what has no change, and does not call it that where nobody knows.

@@ -17,7 +17,7 @@ import (
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(judge.FewRuns):        "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts",
+	string(judge.FewRuns):        "fewer than 5 runs on a side: only a change that clearly exceeds the threshold counts, and none for a gate",
 	string(judge.Noise):          "too noisy to decide; (+n): about n more runs per side would probably decide it; (load): other work ran, so measure when it is quiet",
 	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
 	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now; measure both sides alternately in one session",
