@@ -415,9 +415,10 @@ func (w Comparison) differs() []string {
 	c := w.C
 	var named []query.FactDifference
 	var differing []string
+	failed := slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Verdict == compare.Failed })
 	for _, d := range programsFirst(w.Facts.Once(c.Differs)) {
 		ofPoints := w.comparesPoints() && strings.HasPrefix(d.Name, "env.runner.") // other points are asked for by other settings
-		if d.Name != "machine" && !ofPoints {                                      // which is said below
+		if d.Name != "machine" && !ofPoints && !(failed && ofEndedRuns(d)) {       // which is said below
 			named = append(named, d)
 		}
 	}
@@ -471,6 +472,12 @@ func (w Comparison) withoutMachine() string {
 		of = " and one process"
 	}
 	return w.confidence() + " and P hold for one machine in one state" + of
+}
+
+// ofEndedRuns reports whether a difference is that only one side has runs that came so far as to have a fact: the settings that were applied,
+// or what the output is like.
+func ofEndedRuns(d query.FactDifference) bool {
+	return (len(d.Base) == 0 || len(d.Head) == 0) && (strings.HasPrefix(d.Name, "applied.") || strings.HasPrefix(d.Name, "env.output."))
 }
 
 // oneSided reports whether only one side has a point, so that its settings were given to that side alone.

@@ -213,6 +213,8 @@ func FactName(fact string) (name string, known bool) {
 	switch fact {
 	case "command.path":
 		return "program", true
+	case "timer.floor_ns":
+		return "the resolution of the clock in ns", true
 	case "runner.object":
 		return "function", true
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // Two commands may be one point: what differs has to say so, before what is cut off at the end.
@@ -44,6 +45,16 @@ func TestDiffersNamesNoHash(t *testing.T) {
 	} {
 		if got := (Comparison{C: &compare.Comparison{Differs: all}}).differs()[0]; !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	c := compare.Comparison{Differs: []query.FactDifference{{Name: "applied.seed", Base: []string{"42"}}, {Name: "env.output.shape", Base: []string{"[]"}}, differing[2]}}
+	for want, verdict := range map[string]judge.Verdict{
+		"; differs: applied.seed 42 → –, output.shape [] → –, program ./old → ./new": judge.Regressed,
+		"; differs: program ./old → ./new":                                           compare.Failed, // whose runs applied nothing
+	} {
+		c.Points = []compare.Point{{Verdict: verdict}}
+		if got := (Comparison{C: &c}).differs()[0]; !strings.HasSuffix(got, want) {
+			t.Errorf("%s: got %q, want %q", verdict, got, want)
 		}
 	}
 	if got, want := (History{}).differsText(differing), "the output, program ./old → ./new"; got != want {
