@@ -116,7 +116,7 @@ func State(ctx context.Context, s *sweep.Sweep, o Options) (Plan, error) {
 	past := campaignPast(done, rules{identity: func(sweep.Launch) map[string]string { return wanted }, identify: sameCode, whole: true})
 	plan := past.plan(s.Launches(sweep.LaunchOptions{Seed: seedOf(name)}))
 	plan.Campaign, plan.Resumes = name, past.session
-	plan.Shards, plan.Twice = shardsOf(done), twice(plan.Launches, done)
+	plan.Shards, plan.Twice = shardsOf(done), past.twice(plan.Launches)
 	return plan, nil
 }
 
@@ -141,20 +141,14 @@ func shardCount(run *schema.Run) int {
 	return n
 }
 
-// twice lists the launches that more than one session has completed.
-func twice(launches []Planned, done []schema.Run) []Twice {
-	bySlot := map[slot][]*schema.Run{}
-	for i := range done {
-		if run := &done[i]; run.Status == schema.StatusOK && run.RepeatIndex != nil {
-			key := slot{run.PointID, *run.RepeatIndex, profileOf(run), false}
-			bySlot[key] = append(bySlot[key], run)
-		}
-	}
+// twice lists the launches that more than one session has completed, with the same code.
+func (p *past) twice(launches []Planned) []Twice {
 	var all []Twice
 	for _, planned := range launches {
-		if runs := bySlot[slotOfLaunch(planned.Launch)]; len(runs) > 1 {
-			slices.SortFunc(runs, func(a, b *schema.Run) int { return strings.Compare(b.RunID, a.RunID) })
-			all = append(all, Twice{planned.Launch, runs})
+		l := planned.Launch
+		runs := slices.DeleteFunc(p.counting(l), func(r *schema.Run) bool { return r.Status != schema.StatusOK })
+		if len(runs) > 1 {
+			all = append(all, Twice{l, runs})
 		}
 	}
 	return all

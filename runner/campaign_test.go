@@ -104,6 +104,22 @@ func TestCampaignCode(t *testing.T) {
 	if r := k.share(t, whole, 1, "node0", named); r.Plan.Done != 3 {
 		t.Errorf("%d launches are done, want 3: the fourth is of another commit", r.Plan.Done)
 	}
+	state := func() Plan {
+		c := k.campaign(sweep.Shard{})
+		named(c)
+		return valuetest.Must(State(t.Context(), parse(t, sharedSweep), Options{Campaign: c}))
+	}
+	if p := state(); len(p.Twice) != 0 || p.Done != 4 {
+		t.Errorf("%d launches are done and %d measured twice, although the two runs are of two commits", p.Done, len(p.Twice))
+	}
+	same := k.runs[1]
+	for i := range k.runs {
+		k.runs[i].Env.GitCommit = "b"
+	}
+	same.RunID = "" // older than that of the other commit
+	k.runs = append(k.runs, same)
+	p := state()
+	valuetest.DeepEqual(t, []int{p.Done, len(p.Changes)}, []int{1, 1}, "done: a run of this commit, although a newer one is of another; changes")
 	c := Campaign{}
 	s := parse(t, sharedSweep)
 	one, two := []side{{}}, []side{{}}

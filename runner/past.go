@@ -2,13 +2,16 @@ package runner
 
 import (
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/lazyregexp"
@@ -29,9 +32,9 @@ type rules struct {
 // past is what a session can continue: an earlier session, and the sessions that it continued itself.
 type past struct {
 	rules
-	session string // id of the newest one; empty: there is none
-	index   map[slot]*schema.Run
-	printed map[string]bool // files into which the sessions printed, by printedName of the path in the repository
+	session string                 // id of the newest one; empty: there is none
+	index   map[slot][]*schema.Run // the newest first
+	printed map[string]bool        // files into which the sessions printed, by printedName of the path in the repository
 }
 
 // findPast selects the session to continue from the runs of earlier sessions, newest first: the newest session with a run of one of the
@@ -69,11 +72,11 @@ const (
 func (p *past) use(launches []sweep.Launch) int {
 	use := useNone
 	for _, l := range launches {
-		run, changed := p.find(l)
-		if run != nil && len(changed) == 0 {
+		switch found := p.find(l); {
+		case found.run == nil:
+		case len(found.changes) == 0:
 			return useCounts
-		}
-		if run != nil {
+		default:
 			use = useDiffers
 		}
 	}
@@ -103,10 +106,9 @@ func chain(sessions map[string][]*schema.Run, id string) []*schema.Run {
 	return runs
 }
 
-// indexDone indexes runs by slot: the newest run of each that ended by itself, or was skipped for a reason that still holds. runs
-// are newest first.
-func (r rules) indexDone(runs []*schema.Run) map[slot]*schema.Run {
-	index := map[slot]*schema.Run{}
+// indexDone indexes runs by slot: those that ended by themselves, or were skipped for a reason that still holds. runs are newest first.
+func (r rules) indexDone(runs []*schema.Run) map[slot][]*schema.Run {
+	index := map[slot][]*schema.Run{}
 	for _, run := range runs {
 		tool := run.Env.Facts[schema.FactProfile]
 		switch {
@@ -116,26 +118,74 @@ func (r rules) indexDone(runs []*schema.Run) map[slot]*schema.Run {
 			continue
 		}
 		key := slot{run.PointID, *run.RepeatIndex, profileOf(run), run.ErrorKind == kindSkipIf}
-		if _, newer := index[key]; !newer {
-			index[key] = run
-		}
+		index[key] = append(index[key], run)
 	}
 	return index
 }
 
-// find returns the run of an earlier session for a launch, or nil, and the changes because of which it does not count.
-func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
-	run := p.index[slotOfLaunch(l)]
-	if run == nil {
-		return nil, nil
+// found is the run of an earlier session for a launch.
+type found struct {
+	run     *schema.Run // nil: there is none
+	changes []Change    // because of which it does not count
+	ignored string      // new files that differ and do not count, separated by commas
+}
+
+// find returns the newest run of an earlier session that counts for a launch, or else the newest one.
+func (p *past) find(l sweep.Launch) found {
+	var newest found
+	for _, run := range p.index[slotOfLaunch(l)] {
+		f := p.compare(run, l)
+		if len(f.changes) == 0 {
+			return f
+		}
+		if newest.run == nil {
+			newest = f
+		}
 	}
-	return run, differences(p.identify(run), p.identity(l), p.printed)
+	return newest
+}
+
+// counting returns the runs of earlier sessions that count for a launch.
+func (p *past) counting(l sweep.Launch) (runs []*schema.Run) {
+	for _, run := range p.index[slotOfLaunch(l)] {
+		if len(p.compare(run, l).changes) == 0 {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// compare compares a run with a launch.
+func (p *past) compare(run *schema.Run, l sweep.Launch) found {
+	changes, ignored := differences(p.identify(run), p.identity(l), files{printed: p.printed, searched: func() bool { return searches(l.Point) }})
+	return found{run, changes, strings.Join(ignored, ", ")}
+}
+
+// searches reports whether the program of a point may find files that nothing names: a word of its command is a pattern, or a folder that
+// may be in the working tree.
+func searches(p *sweep.Point) bool {
+	here, err := os.Getwd()
+	if err != nil {
+		return true
+	}
+	for _, text := range p.Command {
+		if strings.Contains(text, "*") {
+			return true
+		}
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n=;\"'()&|<>", r) }) {
+			path := task.InDir(task.InDir(here, p.Dir), word)
+			if info, err := os.Stat(path); err == nil && info.IsDir() && (!filepath.IsAbs(word) || worktree.Within(path, here) || worktree.Within(here, path)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // seed returns the seed of the order of the sessions, or another one if they have none.
 func (p *past) seed(otherwise uint64) uint64 {
-	for _, run := range p.index {
-		if seed, err := strconv.ParseUint(run.Env.Facts[factOrderSeed], 10, 64); err == nil {
+	for _, runs := range p.index {
+		if seed, err := strconv.ParseUint(runs[0].Env.Facts[factOrderSeed], 10, 64); err == nil {
 			return seed
 		}
 	}
@@ -200,16 +250,23 @@ const (
 	identityCommit = "git_commit" // the column
 )
 
-// changedFiles lists the files in which two working trees of one commit differ; known is false if that was not stored. Files whose
-// content does not matter are left out: files of settings, and files into which a session printed (in printed, or marked). So is
-// documentation, unless a build may use it.
-func changedFiles(from, to map[string]string, printed map[string]bool) (files []string, known bool) {
+// files says which files of a working tree a program may read.
+type files struct {
+	printed  map[string]bool // see past
+	searched func() bool     // the program may find files that nothing names
+}
+
+// changed lists the files in which two working trees of one commit differ; known is false if that was not stored. Files whose content does
+// not matter are left out: files of settings, and files into which a session printed (in printed, or marked). So is documentation, unless a
+// build may use it. New files that no run can have read are in ignored: those that were not there before, or empty, unless a build or the
+// program searches for files, and logs.
+func (f files) changed(from, to map[string]string) (changed, ignored []string, known bool) {
 	before, knownBefore := treeOf(from)
 	after, knownAfter := treeOf(to)
 	if !knownBefore || !knownAfter || from[identityCommit] != to[identityCommit] {
-		return nil, false
+		return nil, nil, false
 	}
-	built, outputs := from[prepare.FactBuild]+to[prepare.FactBuild] != "", maps.Clone(printed)
+	built, outputs := from[prepare.FactBuild]+to[prepare.FactBuild] != "", maps.Clone(f.printed)
 	if outputs == nil {
 		outputs = map[string]bool{}
 	}
@@ -222,13 +279,21 @@ func changedFiles(from, to map[string]string, printed map[string]bool) (files []
 	slices.Sort(paths)
 	for _, file := range slices.Compact(paths) {
 		was, is := before[file], after[file]
-		unimportant := outputs[printedName(file)] || was == worktree.Unimportant || !built && isDocumentation(file)
-		if was != is && !unimportant {
-			files = append(files, file)
+		added := strings.HasPrefix(was+is, worktree.New)
+		unread := was == "" || was == worktree.New
+		switch {
+		case was == is, was == worktree.Unimportant, outputs[printedName(file)], !built && isDocumentation(file):
+		case added && (unread && !built || isLog(file)) && !f.searched():
+			ignored = append(ignored, file)
+		default:
+			changed = append(changed, file)
 		}
 	}
-	return files, true
+	return changed, ignored, true
 }
+
+// isLog reports whether a file is a log, by its name.
+func isLog(file string) bool { return slices.Contains([]string{".log", ".err"}, path.Ext(file)) }
 
 // treeOf returns the state of each file of a working tree that differs from its commit, by path; known is false if that was not stored.
 func treeOf(identity map[string]string) (states map[string]string, known bool) {
@@ -254,14 +319,13 @@ func isDocumentation(file string) bool {
 // differences lists the entries in which two identities differ. A missing entry equals an empty one. A file of a command that only one
 // of them has is an output: it did not exist yet, or is now recognised. If single settings differ, the hash of all settings is left out,
 // because it adds no information. For the same reason the working tree is left out next to the commit, and if only files differ that no
-// program uses: see changedFiles.
-func differences(from, to map[string]string, printed map[string]bool) []Change {
+// program uses: see files.changed, which also gives the ignored files.
+func differences(from, to map[string]string, f files) (all []Change, ignored []string) {
 	if maps.Equal(from, to) {
-		return nil
+		return nil, nil
 	}
 	keys := slices.Concat(slices.Collect(maps.Keys(from)), slices.Collect(maps.Keys(to)))
 	slices.Sort(keys)
-	var all []Change
 	named := false
 	for _, key := range slices.Compact(keys) {
 		output := strings.HasPrefix(key, prepare.FactCommandFile) && (from[key] == "" || to[key] == "")
@@ -270,11 +334,13 @@ func differences(from, to map[string]string, printed map[string]bool) []Change {
 		}
 		change := Change{What: key, From: from[key], To: to[key]}
 		if key == prepare.FactTree {
-			files, known := changedFiles(from, to, printed)
-			if known && len(files) == 0 || from[identityCommit] != to[identityCommit] {
+			var changed []string
+			var known bool
+			changed, ignored, known = f.changed(from, to)
+			if known && len(changed) == 0 || from[identityCommit] != to[identityCommit] {
 				continue
 			}
-			change.Files = strings.Join(files, ", ")
+			change.Files = strings.Join(changed, ", ")
 		}
 		all = append(all, change)
 		named = named || prepare.IsSetting(key)
@@ -282,5 +348,5 @@ func differences(from, to map[string]string, printed map[string]bool) []Change {
 	if named {
 		all = slices.DeleteFunc(all, func(c Change) bool { return c.What == prepare.FactConfig })
 	}
-	return all
+	return all, ignored
 }

@@ -34,6 +34,7 @@ type Plan struct {
 	Done     int           // launches that are not run again
 	Expected time.Duration // how long the others will take, estimated from earlier runs with the same settings; 0: not known
 	Changes  []Change      // why runs of an unfinished session do not count
+	Ignored  []Change      // new files that differ, although runs count: see files.changed
 	Sides    []Side        // base and head; empty without a comparison
 	OwnSweep OwnSweep      // how the sweep file of both sides differs from that of the base
 	Secrets  []string      // names of variants and values of parameters that look like secrets: they are stored
@@ -116,27 +117,30 @@ const (
 // plan looks up launches in earlier sessions.
 func (p *past) plan(launches []sweep.Launch) Plan {
 	plan := Plan{Launches: make([]Planned, len(launches))}
-	changes := map[Change]int{}
+	changes, ignored := map[Change]int{}, map[Change]int{}
 	for i, l := range launches {
 		planned := &plan.Launches[i]
 		planned.Launch = l
-		run, differs := p.find(l)
+		found := p.find(l)
 		switch {
-		case run == nil:
+		case found.run == nil:
 			planned.Reason = cmp.Or(p.anew, reasonNone)
-		case len(differs) > 0:
-			planned.Reason = describeChanges(differs)
-			for _, c := range differs {
+		case len(found.changes) > 0:
+			planned.Reason = describeChanges(found.changes)
+			for _, c := range found.changes {
 				changes[c]++
 			}
-		case p.rerun == RerunFailed && unsatisfactory(run):
+		case p.rerun == RerunFailed && unsatisfactory(found.run):
 			planned.Reason = reasonFailed
 		default:
-			planned.Done = run
+			planned.Done = found.run
 			plan.Done++
+			if found.ignored != "" {
+				ignored[Change{What: prepare.FactTree, Files: found.ignored}]++
+			}
 		}
 	}
-	plan.Changes = sortedChanges(changes)
+	plan.Changes, plan.Ignored = sortedChanges(changes), sortedChanges(ignored)
 	plan.Secrets = secretNames(launches)
 	return plan
 }
@@ -202,7 +206,7 @@ func (p *Plan) resume(from *past, certain int) (resumes bool) {
 		p.Resumes = from.session
 	}
 	missing := slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Reason == reasonNone })
-	if !missing && p.Resumes == "" {
+	if !missing && p.Resumes == "" && !from.whole {
 		p.Changes = nil // a finished sweep of other code is no news
 	}
 	return p.Resumes != ""
@@ -210,7 +214,7 @@ func (p *Plan) resume(from *past, certain int) (resumes bool) {
 
 // startAnew makes the plan the plan of a session that continues no other.
 func (p *Plan) startAnew(certain int) {
-	p.Done, p.Launches = 0, p.Launches[:certain]
+	p.Done, p.Ignored, p.Launches = 0, nil, p.Launches[:certain]
 	for i := range p.Launches {
 		p.Launches[i].Done, p.Launches[i].Reason = nil, reasonComplete
 	}
@@ -246,7 +250,7 @@ func sortedChanges(counts map[Change]int) []Change {
 		if a.Runs != b.Runs {
 			return b.Runs - a.Runs
 		}
-		return strings.Compare(a.What+a.From+a.To, b.What+b.From+b.To)
+		return strings.Compare(a.What+a.From+a.To+a.Files, b.What+b.From+b.To+b.Files)
 	})
 	return all
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
@@ -380,15 +381,19 @@ func TestCountedIsStored(t *testing.T) {
 }
 
 // TestResumeInARepository: a file that a program can use makes a session new, and is named. Settings are compared one by one, files
-// into which a session prints are no code, and documentation is none of a program that is not built.
+// into which a session prints and scripts that bench printed are no code, and documentation is none of a program that is not built. New files
+// that no run has read do not count, unless the program searches for files. They are named too.
 func TestResumeInARepository(t *testing.T) {
-	const command = "command: [sh, run.sh, '{n}']\nrepeats: 1\nwarmup: 0\niterations: 1\n"
+	const usual, keys = "command: [sh, run.sh, '{n}']", "\nrepeats: 1\nwarmup: 0\niterations: 1\n"
 	const build = "build: [[sh, -c, 'echo made > made.o']]\n"
 	for name, c := range map[string]struct {
 		more   string // of the sweep
 		before string // what is done before the first session, and between the two
 		change string
 		want   string // the files that changed; empty: the session continues
+
+		command string // in place of the usual one
+		ignored string // new files that do not count
 	}{
 		"nothing":                   {},
 		"the sweep file":            {change: "echo '# more' >> s.yaml"},
@@ -397,28 +402,40 @@ func TestResumeInARepository(t *testing.T) {
 		"a changed one again":       {before: "echo '# more' >> s.yaml", change: "echo '# and more' >> s.yaml"},
 		"documentation":             {change: "echo x >> README.md; mkdir -p data; echo x > data/LICENSE"},
 		"documentation in a build":  {more: build, change: "echo x >> README.md", want: "README.md"},
-		"a program by such a name":  {change: "echo x > README.sh", want: "README.sh"},
+		"a program by such a name":  {before: "echo y > README.sh", change: "echo x > README.sh", want: "README.sh"},
 		"a file of the command":     {change: "echo ': x' >> run.sh", want: "run.sh"},
 		"a file that is sourced":    {change: "echo ': x' >> lib.sh; echo x >> README.md", want: "lib.sh"},
-		"new files":                 {change: "mkdir -p 'a b'; echo x > 'a b/new.py'; echo x > z", want: "a b/new.py, z"},
+		"new files":                 {change: "mkdir -p 'a b'; echo x > 'a b/new.py'; echo x > z", ignored: "a b/new.py, z"},
+		"a new file of a build":     {more: build, change: "echo x > z", want: "z"},
+		"a new file of a folder":    {command: "command: [ls, data, '{n}']\nignore_exit: true", before: "mkdir data", change: "echo x > data/z", want: "data/z"},
+		"a new file of a shell":     {command: "command: 'ls ../*/data {n}'\nshell: true\nignore_exit: true", change: "echo x > z", want: "z"},
+		"a new file of an option":   {command: "command: [sh, run.sh, --in=./data, '{n}']", before: "mkdir data", change: "echo x > data/z", want: "data/z"},
+		"a new file is removed":     {before: "echo x > z", change: "rm z", want: "z"},
+		"an empty file is filled":   {before: ": > z", change: "echo x > z", ignored: "z"},
+		"an empty file is removed":  {before: ": > z", change: "rm z", ignored: "z"},
+		"a log grows":               {before: "echo x > z.log", change: "echo x >> z.log", ignored: "z.log"},
+		"a log of a build grows":    {more: build, before: "echo x > z.log", change: "echo x >> z.log", ignored: "z.log"},
+		"a known log changes":       {change: "echo x >> known.log", want: "known.log"},
+		"a printed script":          {before: "echo '# " + worktree.LauncherMark + "' > z", change: "echo x >> z"},
+		"a new printed script":      {change: "echo '# " + worktree.LauncherMark + "' > z"},
 		"a new file that changes":   {before: "echo x > new", change: "echo y > new", want: "new"},
 		"a new file that stays":     {before: "echo x > new", change: "echo x > README"},
 		"a removed file":            {change: "rm lib.sh", want: "lib.sh"},
 		"a mode":                    {before: "chmod 644 lib.sh", change: "chmod 755 lib.sh", want: "lib.sh"},
 		"a change that is undone":   {before: "echo ': x' >> lib.sh", change: "git checkout -q lib.sh", want: "lib.sh"},
-		"a name with a line feed":   {change: "echo x > 'a\nb'", want: `"a\nb"`},
+		"a name with a line feed":   {change: "echo x > 'a\nb'", ignored: `"a\nb"`},
 		"a file that git ignores":   {change: "echo x > x.o"},
 		"a staged change":           {change: "echo x >> README.md; git add README.md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inRepository(t, map[string]string{
-				".gitignore": "*.o\n", "run.sh": ". ./lib.sh\n", "lib.sh": ":\n", "README.md": "x\n", "s.yaml": "x\n", "other.yaml": "x\n",
+				".gitignore": "*.o\n", "run.sh": ". ./lib.sh\n", "lib.sh": ":\n", "README.md": "x\n", "s.yaml": "x\n", "other.yaml": "x\n", "known.log": "x\n",
 			})
 			do := func(command string) {
 				valuetest.Run(t, exec.Command("sh", "-c", command))
 			}
 			asked := func(o *Options) { o.Sweep, o.Settings = "s.yaml", []string{"other.yaml"} }
-			k := &shelf{}
+			k, command := &shelf{}, cmp.Or(c.command, usual)+keys
 			do(c.before)
 			k.bench(t, parse(t, command+c.more+"grid: {n: [1, 2]}\n"), 1, asked)
 			do(c.change)
@@ -432,6 +449,11 @@ func TestResumeInARepository(t *testing.T) {
 			if got := strings.Join(files, "; "); got != c.want || (plan.Done == 1) != (c.want == "") {
 				t.Errorf("%d done, %q changed, want %q: %v", plan.Done, got, c.want, plan.Changes)
 			}
+			var ignored []Change
+			if c.ignored != "" {
+				ignored = []Change{{What: prepare.FactTree, Files: c.ignored, Runs: 1}}
+			}
+			valuetest.DeepEqual(t, plan.Ignored, ignored, "ignored")
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -98,6 +99,9 @@ func (b *bench) campaignState() error {
 		return explained(err)
 	}
 	state := progress.NewCampaignState(&plan, b.sweep, b.campaign.Shard)
+	for _, note := range state.Notes() {
+		progress.Note(b.stderr, note)
+	}
 	if err := b.print(b.format, state.Table(), func() term.View { return state.View(b.args) }); err != nil {
 		return err
 	}
@@ -115,6 +119,7 @@ var k8sText string
 
 // launcher is what the templates of scripts are filled with.
 type launcher struct {
+	Mark    string // by which sessions know the script
 	Name    string // of the job: letters, digits and -
 	Tasks   int
 	Command string // with its shard, for a shell
@@ -127,7 +132,7 @@ func (b *bench) printLauncher() error {
 	if tasks == 0 {
 		text, tasks = k8sText, b.flags.campaign.indexed
 	}
-	l := launcher{Name: jobName(b.sweep.Suite, b.source.Path), Tasks: tasks, Command: progress.WithShard(b.args, fmt.Sprintf("auto/%d", tasks))}
+	l := launcher{Mark: worktree.LauncherMark, Name: jobName(b.sweep.Suite, b.source.Path), Tasks: tasks, Command: progress.WithShard(b.args, fmt.Sprintf("auto/%d", tasks))}
 	if l.Command == "" {
 		return usageErrorf("bench: the sweep is on standard input, which the tasks do not have: want a file")
 	}

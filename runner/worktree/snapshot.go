@@ -1,9 +1,11 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -232,13 +234,16 @@ func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) 
 			return "", fmt.Errorf("git diff-index: %q", parts[i])
 		}
 		states[path] = raw[1] + ":" + raw[3]
-		if info, err := os.Lstat(path); err == nil && outputs.Has(info) {
+		if raw[4] == "A" {
+			states[path] = newState(raw[1], raw[3])
+		}
+		if info, err := os.Lstat(path); err == nil && (outputs.Has(info) || info.Mode().IsRegular() && isLauncher(path)) {
 			states[path] = Unimportant
 		}
 	}
 	for _, mark := range s.marks { // of new files
 		rel, state, _ := strings.Cut(mark, "\x00")
-		states[filepath.Join(r.top, rel)] = strings.TrimSpace(state)
+		states[filepath.Join(r.top, rel)] = New + strings.TrimSpace(state)
 	}
 	for _, path := range s.printed {
 		states[path] = Unimportant
@@ -258,6 +263,28 @@ func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) 
 	}
 	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(pathOf(a), pathOf(b)) })
 	return strings.Join(lines, "\n"), nil
+}
+
+// newState returns the state of a file that the commit lacks.
+func newState(mode, hash string) string {
+	if slices.Contains(emptyBlobs, hash) {
+		return New
+	}
+	return New + mode + ":" + hash
+}
+
+// emptyBlobs are the hashes of a file without content, in a repository of SHA-1 and in one of SHA-256.
+var emptyBlobs = []string{"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"}
+
+// isLauncher reports whether a file has LauncherMark in its first 4 KiB.
+func isLauncher(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	return err == nil && bytes.Contains(head, []byte(LauncherMark))
 }
 
 // pathOf returns the path in a line of Code.Changed.

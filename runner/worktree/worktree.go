@@ -227,13 +227,20 @@ type Code struct {
 	Tree string
 
 	// Changed lists the files that differ from Commit: a line "STATE PATH" for each, sorted, with the path from the root of the tree,
-	// quoted if it is not printable. Equal states mean equal content. The state is - for files whose content does not matter: the
-	// outputs of this process, and the unimportant files of State. Empty without a Commit.
+	// quoted if it is not printable. Equal states mean equal content. The state begins with + if the commit lacks the file, and is + if
+	// such a file is empty. It is - for files whose content does not matter: the outputs of this process, files with LauncherMark, and
+	// the unimportant files of State. Empty without a Commit.
 	Changed string
 }
 
-// Unimportant is the state in Code.Changed of a file whose content does not matter.
-const Unimportant = "-"
+// States of files in Code.Changed.
+const (
+	Unimportant = "-" // the content does not matter
+	New         = "+" // begins the state of a file that the commit lacks, and is that of an empty one
+)
+
+// LauncherMark is text of a script that starts NeuroLens, and is no code that is measured.
+const LauncherMark = "This script starts neurolens and is not measured"
 
 // State returns the state of the code in the working tree around dir, without the paths in exclude. The files in unimportant are part of
 // it, and marked in Code.Changed. Paths are absolute, or relative to dir. Git writes nothing into the repository. ok is false, without an

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -537,7 +538,9 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	valuetest.Files(t, nested, map[string]string{"a": "1"})
 	git(t, nested, "init", "-q")
 	save(t, nested)
-	valuetest.Files(t, dir, map[string]string{"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x"})
+	valuetest.Files(t, dir, map[string]string{
+		"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x", "empty": "", "job.sbatch": "#!/bin/sh\n# " + LauncherMark + "\n",
+	})
 	valuetest.OK(t, os.Truncate(filepath.Join(dir, "big"), bulky))
 	valuetest.OK(t, os.Remove(filepath.Join(dir, "new/run.py")))
 	changed := func() string {
@@ -551,11 +554,14 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	var paths []string
 	for line := range strings.Lines(before) {
 		state, path, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if paths = append(paths, path); (state == Unimportant) != (path == "s.yaml") {
+		if paths = append(paths, path); (state == Unimportant) != (path == "s.yaml" || path == "job.sbatch") || (state == New) != (path == "empty") {
+			t.Errorf("%s is %s", path, state)
+		}
+		if added := slices.Contains([]string{"big", "empty", "nested", "sub/new.py"}, path); strings.HasPrefix(state, New) != added {
 			t.Errorf("%s is %s", path, state)
 		}
 	}
-	same(t, "paths", strings.Join(paths, " "), "big code.txt nested new/run.py s.yaml sub/new.py")
+	same(t, "paths", strings.Join(paths, " "), "big code.txt empty job.sbatch nested new/run.py s.yaml sub/new.py")
 	same(t, "again", changed(), before)
 	for name, text := range map[string]string{"code.txt": "8", "nested/a": "2", "sub/new.py": "y"} {
 		valuetest.Files(t, dir, map[string]string{name: text})
@@ -563,7 +569,7 @@ func TestStateNamesChangedFiles(t *testing.T) {
 		same(t, name, after == before, false)
 		before = after
 	}
-	valuetest.Files(t, dir, map[string]string{"s.yaml": "y", "ignored.log": "y"})
+	valuetest.Files(t, dir, map[string]string{"s.yaml": "y", "ignored.log": "y", "job.sbatch": "#SBATCH --time=5\n# " + LauncherMark + "\n"})
 	same(t, "what does not matter", changed(), before)
 }
 

@@ -107,6 +107,9 @@ func (c CampaignState) Table() answer.Table {
 	return t
 }
 
+// Notes say which stored runs do not count, and why.
+func (c CampaignState) Notes() []string { return changeLines(c.plan) }
+
 // View shows the points, incomplete ones first, and the command that measures the missing runs. args are the words of the command line.
 func (c CampaignState) View(args []string) term.View {
 	runs, missing, failed, twice := 0, 0, 0, 0
@@ -147,7 +150,7 @@ func (c CampaignState) View(args []string) term.View {
 			v.Rows[i] = slices.Delete(v.Rows[i], 1, 2)
 		}
 	}
-	if missing == runs {
+	if c.plan.Resumes == "" {
 		v.Below = append(v.Below, "only sessions with --shard or --campaign count, and of a campaign without a name only those of this commit")
 	}
 	if twice > 0 {
@@ -156,7 +159,8 @@ func (c CampaignState) View(args []string) term.View {
 	if len(shards) > 0 {
 		list := ranges(slices.Sorted(maps.Keys(shards)))
 		v.Below = append(v.Below, fmt.Sprintf("missing in %s of %d", term.Verb(len(shards), "shard ", "shards ")+list, c.shards))
-		if script := WithScript(args, c.shards); script != "" {
+		edited := slices.ContainsFunc(c.plan.Changes, func(change runner.Change) bool { return change.Files != "" }) // by mistake, it may be
+		if script := WithScript(args, c.shards); script != "" && !edited {
 			v.Next = append(v.Next, script+" | sbatch --array="+list)
 		}
 	}

@@ -58,9 +58,12 @@ func (j *jsonReporter) prepare(e runner.Event) {
 }
 
 func (j *jsonReporter) plan(p *runner.Plan) {
-	changes := []any{}
+	changes, ignored := []any{}, []any{}
 	for _, c := range p.Changes {
 		changes = append(changes, map[string]any{"what": c.What, "files": answer.Text(c.Files), "from": answer.Text(c.From), "to": answer.Text(c.To), "runs": int64(c.Runs)})
+	}
+	for _, c := range p.Ignored {
+		ignored = append(ignored, map[string]any{"files": c.Files, "runs": int64(c.Runs)})
 	}
 	sides := []any{}
 	for _, s := range p.Sides {
@@ -76,6 +79,7 @@ func (j *jsonReporter) plan(p *runner.Plan) {
 		{"resumes", answer.Text(p.Resumes)},
 		{"done", int64(p.Done)},
 		{"changes", changes},
+		{"ignored", ignored},
 		{"sides", sides},
 		{"failing", fails},
 	})

@@ -105,7 +105,7 @@ func TestJSONProgress(t *testing.T) {
 		`{"event": "session", "session_id": "01KAJ3V2Z00000000007Q4K2M9F", "suite": "quickstart", "machine": "lab3", "points": 4, "repeats": 2, "launches": 8, "load": 1.8, "seeable_change": null}`,
 		`{"event": "waiting", "reason": "cpu is being measured by pid 7"}`,
 		`{"event": "build", "command": ["make","-C","a b"]}`,
-		`{"event": "plan", "launches": 8, "resumes": "01KAJ3V2Z00000000008Q4K2M9F", "done": 3, "changes": [{"files":null,"from":null,"runs":1,"to":"575.51","what":"driver_version"}], "sides": [], "failing": []}`,
+		`{"event": "plan", "launches": 8, "resumes": "01KAJ3V2Z00000000008Q4K2M9F", "done": 3, "changes": [{"files":null,"from":null,"runs":1,"to":"575.51","what":"driver_version"}], "ignored": [], "sides": [], "failing": []}`,
 		`{"event": "run", "index": 0, "launches": 8, "run_id": "01KAJ3V2Z0000000000000RUNA", "point_id": "POINT", "point": {"backend":"builtin","batch_size":1,"benchmark":"builtin:tiny_linear","model":"builtin:tiny_linear","params":{},"precision":"fp32","seq_len":null,"variant":null}, "side": null, "purpose": "measure", "control": false, "repeat_index": 0, "status": "ok", "stage": null, "error_kind": null, "error": null, "metric": "latency", "unit": "ns", "median": 412000, "n_samples": 3, "remaining_ns": 20000000000}`,
 	}
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")

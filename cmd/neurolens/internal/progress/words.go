@@ -51,21 +51,7 @@ func planLines(p *runner.Plan) []string {
 		lines = append(lines, fmt.Sprintf("continues session %s: %s of %s are stored already (--rerun all measures them again)",
 			views.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}
-	changed, order := map[string]int{}, []string(nil) // numbers of runs by line, and the lines in their order
-	for _, c := range p.Changes {
-		if c.Files != "" {
-			lines = append(lines, term.OneLine(fmt.Sprintf("changed: %s: %s to repeat (a file that git ignores does not count)", someFiles(c.Files), term.Count(c.Runs, "run"))))
-			continue
-		}
-		text := views.ChangeText(c.What, views.HashText(c.From), views.HashText(c.To))
-		if changed[text] == 0 {
-			order = append(order, text)
-		}
-		changed[text] += c.Runs // hashes differ from point to point
-	}
-	for _, text := range order {
-		lines = append(lines, term.OneLine(text+": "+term.Count(changed[text], "run")+" to repeat"))
-	}
+	lines = append(lines, changeLines(p)...)
 	lines = append(lines, failingLines(p)...)
 	for _, device := range p.Busy {
 		lines = append(lines, term.OneLine("warning: left out: "+device))
@@ -76,6 +62,36 @@ func planLines(p *runner.Plan) []string {
 			text += fmt.Sprintf(" and %s more", term.Thousands(n-1))
 		}
 		lines = append(lines, term.OneLine(text+": it looks like a secret, pass it in the environment"))
+	}
+	return lines
+}
+
+// changeLines say why stored runs do not count, and of which files it does not matter that they differ.
+func changeLines(p *runner.Plan) []string {
+	repeated := func(n int) string { return term.Count(n, "run") + " to repeat" }
+	if p.Campaign != "" { // of which parts may be of this code
+		repeated = func(n int) string {
+			return fmt.Sprintf("%s %s not count", term.Count(n, "stored run"), term.Verb(n, "does", "do"))
+		}
+	}
+	var lines []string
+	changed, order := map[string]int{}, []string(nil) // numbers of runs by line, and the lines in their order
+	for _, c := range p.Changes {
+		if c.Files != "" {
+			lines = append(lines, term.OneLine(fmt.Sprintf("changed: %s: %s (a file that git ignores is no code)", someFiles(c.Files), repeated(c.Runs))))
+			continue
+		}
+		text := views.ChangeText(c.What, views.HashText(c.From), views.HashText(c.To))
+		if changed[text] == 0 {
+			order = append(order, text)
+		}
+		changed[text] += c.Runs // hashes differ from point to point
+	}
+	for _, text := range order {
+		lines = append(lines, term.OneLine(text+": "+repeated(changed[text])))
+	}
+	for _, c := range p.Ignored {
+		lines = append(lines, term.OneLine(fmt.Sprintf("not taken for code: %s: new or changed since %s", someFiles(c.Files), term.Count(c.Runs, "stored run"))))
 	}
 	return lines
 }

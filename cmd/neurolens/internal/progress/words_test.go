@@ -20,7 +20,7 @@ func TestPlanNamesChangedFiles(t *testing.T) {
 		{What: schema.FactConfig, From: "c", To: "d", Runs: 3},
 	}})
 	want := []string{
-		"changed: a.py, b.py, c.py, and 2 more: 4 runs to repeat (a file that git ignores does not count)",
+		"changed: a.py, b.py, c.py, and 2 more: 4 runs to repeat (a file that git ignores is no code)",
 		"driver_version changed from 1 to 2: 1 run to repeat",
 		"a setting without a stored value (such as env) changed: 5 runs to repeat",
 		"iterations changed from 2 to 3: 1 run to repeat",
