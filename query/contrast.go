@@ -23,6 +23,9 @@ func (c Contrast) String() string {
 	return c.Axis + "=" + c.Value
 }
 
+// Named reports whether the contrast is no guess, because its variant is called baseline.
+func (c Contrast) Named() bool { return c == Contrast{"variant", BaselineVariant} }
+
 // ContrastOf returns the first of ContrastsOf; it is empty if there is none. work reports that it probably is the amount of work.
 func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
 	all, work := ContrastsOf(points, medians)

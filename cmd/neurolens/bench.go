@@ -833,8 +833,8 @@ func bestSetting(ctx context.Context, db *query.DB, s progress.Summary, points [
 		return nil, nil
 	}
 	best, guess, command, err := report.Maker{Reader: s.Reader}.Best(ctx, db.WithoutWarnings(), s.Filter(), contrast)
-	if err != nil || len(best) == 0 {
-		return nil, err
+	if err != nil || guess == "" {
+		return best, err
 	}
 	if command != "" && format != term.FormatMD { // its readers have no store
 		guess += " Another axis: " + command

@@ -95,7 +95,7 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 	case m.req.Rules.Gate:
 		return answer.InputError("compare: %s has neither two sides nor a baseline, and a gate does not guess one: %s compares the values of %s", name, m.matrixCommand(contrasts[0].String()), contrasts[0].Axis)
 	}
-	if contrasts[0] != (query.Contrast{Axis: "variant", Value: query.BaselineVariant}) {
+	if !contrasts[0].Named() {
 		m.guesses = contrasts
 	}
 	return m.compareWith(ctx, r, contrasts[0])

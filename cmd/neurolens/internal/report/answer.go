@@ -67,7 +67,8 @@ func (m Maker) answers(d *Document) []Answer {
 	all = slices.Concat(all, series, guesses)
 	if len(d.Trends) == 0 && (len(all) == 0 || len(guesses) > 0) {
 		all = append(all, m.oneOfSessions(d)...)
-		if len(guesses) == 0 && (len(all) == 0 || d.Counts.Points > 1) {
+		compares := m.Amount.Axis != "" || slices.ContainsFunc(d.Recommendations, func(r Recommendation) bool { return r.Rule == summary.RuleNoBaseline })
+		if len(guesses) == 0 && (len(all) == 0 || d.Counts.Points > 1 && compares) {
 			all = append(all, m.nothingCompared(d))
 		}
 	}
@@ -765,7 +766,7 @@ func lead(best, next *summary.Value, name string) string {
 }
 
 // Best returns the sentences about which value of an axis that nobody named is best among the points of a selection, as a report says them,
-// and guess and command as the method guess does. All are empty if nothing can be compared.
+// and guess and command as the method guess does, empty if c is no guess. All are empty if nothing can be compared.
 func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query.Contrast) (best []string, guess, command string, err error) {
 	r, err := summary.Contest(ctx, db, selection, c)
 	if err != nil || len(r.Comparisons) == 0 {
@@ -779,7 +780,9 @@ func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query
 	if ahead := frontRunner(d, &d.Comparisons[0], names); ahead != "" {
 		best = append(best, ahead)
 	}
-	guess, command = m.guess(d, &d.Comparisons[0])
+	if !c.Named() {
+		guess, command = m.guess(d, &d.Comparisons[0])
+	}
 	return best, guess, command, nil
 }
 
@@ -832,8 +835,8 @@ func (m Maker) oneOfSessions(d *Document) []Answer {
 	case d.Selection.Sessions != 1 || !m.Others:
 		return nil
 	case m.Past > 1:
-		text := fmt.Sprintf("%s%s have these points.", alone, term.Thousands(m.Past))
-		return []Answer{{Text: text, Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
+		text := term.Verb(m.Past-1, "1 other has these points.", term.Thousands(m.Past-1)+" others have these points.")
+		return []Answer{{Text: alone + text, Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
 	case m.Past == 0:
 		return []Answer{{Text: alone + "report --all looks at all of the store, as history does.", Command: m.command("report", "--all")}}
 	}

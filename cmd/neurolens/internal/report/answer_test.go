@@ -303,7 +303,7 @@ func TestAnswerOfGuess(t *testing.T) {
 	m.Others, m.Past = true, 3
 	got := m.Document(r).Answer
 	if len(got) != 4 || !strings.HasPrefix(got[0].Text, "No precision is best") || got[2].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
-		got[2].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[3].Text, "Not compared with other sessions: 3 ") {
+		got[2].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[3].Text, "Not compared with other sessions: 2 ") {
 		t.Errorf("%+v", got)
 	}
 	if want := "Lowest median over all axes, by estimate: sweep resnet50 fp32, latency 100 µs, less than 1 % ahead of the next, sweep resnet50 fp16 (100 µs)."; got[1].Text != want {
@@ -394,10 +394,15 @@ func TestOneOfSessions(t *testing.T) {
 	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 1
 	for sessions, want := range map[int][2]string{
 		0: {"Not compared with other sessions: report --all looks at all of the store, as history does.", "neurolens report --all"},
-		3: {"Not compared with other sessions: 3 have these points.", "neurolens compare session=last~1 session=last"},
+		3: {"Not compared with other sessions: 2 others have these points.", "neurolens compare session=last~1 session=last"},
 		1: {"Nothing is compared here: one point in one session.", "neurolens ls"},
 	} {
 		got := Maker{Others: true, Past: sessions}.Document(r).Answer
+		r.Counts.Points = 2
+		if again := (Maker{Others: true, Past: sessions}).Document(r).Answer; sessions != 1 && !slices.Equal(again, got) {
+			t.Errorf("of several points without an axis there is no more to say: %+v", again)
+		}
+		r.Counts.Points = 1
 		if len(got) != 1 || got[0].Text != want[0] || !strings.HasPrefix(got[0].Command, want[1]) {
 			t.Errorf("%d: %+v", sessions, got)
 		}
