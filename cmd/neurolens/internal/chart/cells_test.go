@@ -250,7 +250,7 @@ func TestWholeNames(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	wide := strings.Join(Text(forestExample(), term.Page{Width: 120}, TextOptions{}), "\n")
-	if !strings.Contains(wide, "+14.7 %  +12.1 % … +17.2 %  REGRESSED") {
+	if !strings.Contains(wide, "+14.7 % (+12.1 % to +17.2 %)  REGRESSED") {
 		t.Errorf("got\n%s", wide)
 	}
 }
@@ -415,7 +415,7 @@ func TestRatiosHaveThreeDigits(t *testing.T) {
 		Kind: Forest, X: Axis{Scale: Log}, Y: Axis{Scale: Categories, Categories: []string{"bs=1"}},
 		Series: []Series{{Style: Intervals, Marks: []Mark{m}}},
 	}
-	if got := strings.Join(Text(f, term.Page{Width: 100}, TextOptions{}), "\n"); !strings.Contains(got, "0.700 … 2.21") {
-		t.Errorf("no interval 0.700 … 2.21:\n%s", got)
+	if got := strings.Join(Text(f, term.Page{Width: 100}, TextOptions{}), "\n"); !strings.Contains(got, "(0.700 to 2.21)") {
+		t.Errorf("no interval (0.700 to 2.21):\n%s", got)
 	}
 }

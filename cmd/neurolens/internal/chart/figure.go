@@ -132,7 +132,8 @@ type Tone string
 
 const (
 	Plain     Tone = ""          // of a series, by its place
-	Neutral   Tone = "neutral"   // unchanged, or not decided
+	Neutral   Tone = "neutral"   // not decided, or beside what matters
+	Unchanged Tone = "unchanged" // decided: neither worse nor better
 	Regressed Tone = "regressed" // worse
 	Improved  Tone = "improved"  // better
 	Warned    Tone = "warned"
@@ -155,7 +156,8 @@ type toneLook struct {
 var toneLooks = []toneLook{
 	{Regressed, diamond, "worse", '✗', 'R', term.Red, "regressed", "#D55E00", "triangle-up"},
 	{Improved, disc, "better", '✓', 'I', term.Green, "improved", "#0072B2", "triangle-down"},
-	{Neutral, ring, "unchanged or inconclusive", '○', 'o', "", "unchanged or inconclusive", "#777777", "circle"},
+	{Neutral, ring, "inconclusive", '○', 'o', "", "inconclusive", "#777777", "circle"},
+	{Unchanged, square, "unchanged", '=', '=', "", "unchanged", "#777777", "square"},
 	{Warned, triangle, "with a warning", '!', '!', "\x1b[38;5;172m", "with a warning", "#E69F00", "diamond"},
 	{Failed, cross, "failed: no value", '⊘', 'F', term.Red, "failed: no value", "#D55E00", "cross"},
 }
@@ -179,6 +181,7 @@ type Mark struct {
 	Run       string  // id of the run it is of; empty: of several
 	Point     string  // id of the point it is of; empty: of several. A page shows what is of one run or point together
 	Label     string  // a few words or a number, written beside it where there is room: in a forest at the end of its row
+	Interval  string  // of a forest, from Low to High in words, behind the label where there is room
 	Text      string  // all of it in words, with units: what is read out, and shown when it is pointed at
 	Command   string  // shows or reproduces it
 }

@@ -361,7 +361,7 @@ func (s *figureLayout) nameTicks(a *axis, names []string, room float64) {
 }
 
 // namesRight returns the width of the texts on the right: names of lines, or labels at the ends of rows.
-func (s *figureLayout) namesRight(room float64) float64 {
+func (s *figureLayout) namesRight(room, left float64) float64 {
 	widest := 0.0
 	switch {
 	case s.direct:
@@ -371,6 +371,15 @@ func (s *figureLayout) namesRight(room float64) float64 {
 		}
 		widest += 14
 	case s.figure.Kind == Forest && len(s.parts) == 1:
+		const least = .3 // of the room, for the intervals as they are drawn
+		s.whole = true
+		for _, m := range s.parts[0].All() {
+			widest = max(widest, s.width(s.rowLabel(m), textSize, false)+12)
+		}
+		if s.whole = room-left-widest >= room*least; s.whole {
+			break
+		}
+		widest = 0
 		for _, m := range s.parts[0].All() {
 			if m.Label != "" {
 				widest = max(widest, s.width(s.fit(m.Label, textSize, room*.3, false), textSize, false)+12)
@@ -378,6 +387,14 @@ func (s *figureLayout) namesRight(room float64) float64 {
 		}
 	}
 	return max(widest, 12)
+}
+
+// rowLabel returns the text at the end of a row of a forest.
+func (s *figureLayout) rowLabel(m Mark) string {
+	if s.whole && m.Interval != "" {
+		return m.Label + " (" + m.Interval + ")"
+	}
+	return m.Label
 }
 
 // nameCategories makes the ticks of categories below: turned where they have no room side by side.

@@ -27,6 +27,7 @@ var inks = []struct{ name, light, dark string }{
 	{"regressed", "#c4480a", "#ff8f52"},
 	{"improved", "#00805e", "#2fc79b"},
 	{"neutral", "#6e7781", "#8b949e"},
+	{"unchanged", "#6e7781", "#8b949e"},
 	{"warned", "#8f6300", "#e3b341"},
 	{"failed", "#1f2328", "#e6edf3"},
 	{"b0", "#0072b230", "#4ca3e638"},

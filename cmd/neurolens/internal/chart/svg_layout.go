@@ -34,6 +34,7 @@ type figureLayout struct {
 	legend [][]entry
 	direct bool              // series are named at their ends
 	ends   map[string]string // these names, as they have room there
+	whole  bool              // rows of a forest end with the intervals in words
 
 	columns, rows int
 	plots         box // all panels
@@ -125,8 +126,8 @@ func (s *figureLayout) arrange() {
 	// The height comes first: how many ticks have room depends on it, and how wide their names are on them.
 	s.panelHeight = s.wantedHeight()
 	s.divideUp()
-	s.plots = box{left: edge, right: s.size.right - edge - s.namesRight(room)}
 	names := s.namesLeft(room)
+	s.plots = box{left: edge, right: s.size.right - edge - s.namesRight(room, names)}
 	if s.ys[0] != s.ys[len(s.ys)-1] {
 		s.inset = names
 	} else {

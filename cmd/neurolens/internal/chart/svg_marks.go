@@ -373,7 +373,7 @@ func (v *view) drawRow(series Series, m Mark, l look) (point, bool) {
 	ink, form := l.of(m)
 	if m.Label != "" && len(v.parts) == 1 {
 		room := v.size.right - edge - v.right - 4
-		v.text(lettering{ink: ink, size: textSize, anchor: end}, v.size.right-edge, y+4, v.fit(m.Label, textSize, room+8, false))
+		v.text(lettering{ink: ink, size: textSize, anchor: end}, v.size.right-edge, y+4, v.fit(v.rowLabel(m), textSize, room+8, false))
 	}
 	if m.Low < m.High {
 		low, high := v.px(m.Low), v.px(m.High)

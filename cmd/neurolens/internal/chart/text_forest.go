@@ -91,7 +91,7 @@ func estimateRows(f *Figure, part Panel) []estimateRow {
 			row.name = TickText(f.Y, m.Y)
 		}
 		if !math.IsNaN(m.Low) && !math.IsNaN(m.High) {
-			row.interval = estimate(f.X, m.Low) + " … " + estimate(f.X, m.High)
+			row.interval = "(" + cmp.Or(m.Interval, estimate(f.X, m.Low)+" to "+estimate(f.X, m.High)) + ")"
 		}
 		rows = append(rows, row)
 	}
@@ -132,9 +132,9 @@ func (p textPen) forestWidths(rows []estimateRow) forestWidths {
 		w.name = min(w.name, max(p.width/3, left-len(term.Gap)-2*minPlot), left-len(term.Gap)-minPlot)
 	}
 	w.plot = left - len(term.Gap) - w.name
-	if w.plot-len(term.Gap)-interval >= 3*minPlot/2 {
+	if w.plot-1-interval >= 3*minPlot/2 {
 		w.interval = interval
-		w.plot -= len(term.Gap) + interval
+		w.plot -= 1 + interval
 	}
 	return w
 }
@@ -154,11 +154,11 @@ func (d textForest) names(rows []estimateRow) []string {
 // row returns the line of an estimate; with a name of its own line, two.
 func (d textForest) row(row estimateRow) []string {
 	w := d.widths
-	cells := []string{d.drawn(row), d.pad(row.value, w.value, true)}
+	value := d.pad(row.value, w.value, true)
 	if w.interval > 0 {
-		cells = append(cells, d.pad(row.interval, w.interval, true))
+		value += " " + d.pad(row.interval, w.interval, false)
 	}
-	cells = append(cells, d.paint(d.cut(row.word, w.word), lookOf(row.tone).color))
+	cells := []string{d.drawn(row), value, d.paint(d.cut(row.word, w.word), lookOf(row.tone).color)}
 	if w.apart {
 		names := []string{row.name}
 		if d.whole { // a name that may not be cut goes on in the next line
@@ -234,7 +234,7 @@ func (d textForest) column(v float64) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	return dotAt(share, d.widths.plot), true
+	return d.columnAt(share, d.widths.plot), true
 }
 
 // reach returns the columns of a guide.

@@ -523,6 +523,15 @@ func (p textPen) rulerTicks(columns int, s AxisScale, axis Axis) []Tick {
 	return ticks
 }
 
+// columnAt converts a share of an axis to one of so many columns, with the precision of dots.
+func (p textPen) columnAt(share float64, columns int) int {
+	dots := 1
+	if !p.ASCII {
+		dots = 2
+	}
+	return dotAt(share, columns*dots) / dots
+}
+
 // tick marks a value on a ruler, where there is room for its text.
 func (p textPen) tick(rule, row []string, s AxisScale, t Tick) {
 	share, ok := s.Place(t.At)
@@ -530,11 +539,7 @@ func (p textPen) tick(rule, row []string, s AxisScale, t Tick) {
 	if !ok || share < 0 || share > 1 || wide == 0 || wide > len(row) {
 		return
 	}
-	dots := 1
-	if !p.ASCII {
-		dots = 2
-	}
-	column := dotAt(share, len(row)*dots) / dots
+	column := p.columnAt(share, len(row))
 	from := min(max(column-wide/2, 0), len(row)-wide)
 	for i := max(from-1, 0); i < min(from+wide+1, len(row)); i++ {
 		if row[i] != " " {

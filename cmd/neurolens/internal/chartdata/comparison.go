@@ -212,6 +212,8 @@ func ToneOf(v judge.Verdict) chart.Tone {
 		return chart.Warned
 	case compare.Missing, compare.Failed:
 		return chart.Failed
+	case judge.Unchanged:
+		return chart.Unchanged
 	}
 	return chart.Neutral
 }
@@ -250,18 +252,17 @@ func (d *compared) verdicts() []judge.Verdict {
 // text returns a row in words.
 func (d *compared) text(i int, r *compare.Row) string {
 	values := fmt.Sprintf("%s %s → %s", d.metric(), d.sideText(r, r.Base), d.sideText(r, r.Head))
-	change, interval := "", ""
+	change := ""
 	if e := r.Estimates; e != nil && views.Finite(e.Change) {
-		change = d.changeText(r, e.Change)
-		if interval = "unknown interval"; views.Finite(e.Low) && views.Finite(e.High) {
-			interval = fmt.Sprintf("interval %s … %s", d.changeText(r, e.Low), d.changeText(r, e.High))
+		if change = views.PointChange(r) + ", unknown interval"; views.Finite(e.Low) && views.Finite(e.High) {
+			change = views.PointChange(r) + " (" + views.Ends(e.Low, e.High, r.Scale, r.Unit) + ")"
 		}
 	}
 	verdict := string(r.Verdict)
 	if r.Reason != "" {
 		verdict += " (" + string(r.Reason) + ")"
 	}
-	return sentence(d.names[i]+": "+values, change, interval, verdict, plain(term.FirstLine(r.Failure)))
+	return sentence(d.names[i]+": "+values, change, verdict, plain(term.FirstLine(r.Failure)))
 }
 
 func (d *compared) sideText(r *compare.Row, s *compare.Measured) string {
@@ -269,10 +270,6 @@ func (d *compared) sideText(r *compare.Row, s *compare.Measured) string {
 		return term.Unknown
 	}
 	return quantity(*s.Value, r.Unit, r.Metric)
-}
-
-func (d *compared) changeText(r *compare.Row, v float64) string {
-	return views.Change(v, r.Scale, d.unit())
 }
 
 // oneScale keeps the rows of the scale that most rows have, because a ratio and a difference have no axis in common.
@@ -355,9 +352,9 @@ func (m Maker) Forest(c *compare.Comparison, asked Selection) (*chart.Figure, er
 	f.Series = d.byVerdict(chart.Intervals, func(i int, r *compare.Row) chart.Mark {
 		k := chart.Mark{X: chart.Unknown(), Y: float64(i), Low: chart.Unknown(), High: chart.Unknown()}
 		if e := r.Estimates; e != nil && views.Finite(e.Change) {
-			k.X, k.Label = place(e.Change), d.changeText(r, e.Change)
+			k.X, k.Label = place(e.Change), views.PointChange(r)
 			if views.Finite(e.Low) && views.Finite(e.High) {
-				k.Low, k.High = place(e.Low), place(e.High)
+				k.Low, k.High, k.Interval = place(e.Low), place(e.High), views.Ends(e.Low, e.High, r.Scale, r.Unit)
 			}
 		}
 		return k

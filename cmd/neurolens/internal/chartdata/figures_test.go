@@ -335,6 +335,9 @@ func TestForestAndScatter(t *testing.T) {
 		if e := r.Estimates; !same(k.X, e.Change) || !same(k.Low, e.Low) || !same(k.High, e.High) || k.Point != r.HeadID || k.Word != string(r.Verdict) {
 			t.Errorf("%+v is not of %+v", k, e)
 		}
+		if want := views.Signed(r.Estimates.Change) + " (" + k.Interval + ")"; k.Label+" ("+k.Interval+")" != want || k.Interval != views.Signed(r.Estimates.Low)+" to "+views.Signed(r.Estimates.High) || !strings.Contains(k.Text, ", "+want+", ") {
+			t.Errorf("%s (%s) of %s, want %s", k.Label, k.Interval, k.Text, want)
+		}
 		if want := fmt.Sprint("bs=", *r.Identity.BatchSize); f.Y.Categories[int(k.Y)] != want || !strings.HasPrefix(k.Text, want+": latency ") {
 			t.Errorf("row %v is %s: %s", k.Y, f.Y.Categories[int(k.Y)], k.Text)
 		}
@@ -357,6 +360,13 @@ func TestForestAndScatter(t *testing.T) {
 	}
 	if f.Marks() != 2 || f.Guides[0].Along != chart.Diagonal || f.X.Unit != "ns" {
 		t.Errorf("%d marks, guides %v, unit %s", f.Marks(), f.Guides, f.X.Unit)
+	}
+}
+
+// TestTonesDiffer: marks of what is unchanged differ from those of what is not decided.
+func TestTonesDiffer(t *testing.T) {
+	if open, same := chartdata.ToneOf(judge.Inconclusive), chartdata.ToneOf(judge.Unchanged); open == same || chartdata.ToneOf(judge.Estimate) != open {
+		t.Errorf("inconclusive is %s, unchanged %s, an estimate %s", open, same, chartdata.ToneOf(judge.Estimate))
 	}
 }
 

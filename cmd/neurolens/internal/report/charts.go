@@ -86,7 +86,7 @@ func (s *htmlWriter) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart
 		}
 		k := chart.Mark{
 			X: ratio(p.Speedup), Y: float64(len(f.Y.Categories)), Low: ratio(p.Low), High: ratio(p.High), Point: string(p.PointID),
-			Word: p.Verdict, Label: changeText(p), Text: s.change(p), Command: s.ofPair(c, p),
+			Word: p.Verdict, Label: changeText(p), Interval: changeInterval(p, views.Ends), Text: s.change(p), Command: s.ofPair(c, p),
 		}
 		if k.Low > k.High { // the lowest speed-up is the largest change
 			k.Low, k.High = k.High, k.Low

@@ -169,6 +169,11 @@ var verdictOrder = []judge.Verdict{
 // toneOf returns the tone of a verdict.
 func toneOf(verdict string) chart.Tone { return chartdata.ToneOf(judge.Verdict(verdict)) }
 
+// quiet tells whether a verdict says of nothing that changed.
+func quiet(verdict string) bool {
+	return toneOf(verdict) == chart.Neutral || toneOf(verdict) == chart.Unchanged
+}
+
 // amount returns a cell of a value of a metric.
 func amount[Name ~string](v *float64, unit summary.Text, metric Name) Cell {
 	c := Cell{Text: quantity(v, unit, metric)}
@@ -443,7 +448,7 @@ func (s *htmlWriter) ranked(comparison int) (changed, rest []*summary.Pair) {
 		p := &s.d.Pairs[i]
 		switch {
 		case p.Comparison != comparison:
-		case toneOf(p.Verdict) == chart.Neutral:
+		case quiet(p.Verdict):
 			rest = append(rest, p)
 		default:
 			changed = append(changed, p)

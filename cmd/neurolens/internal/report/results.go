@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
@@ -455,8 +454,8 @@ func (a against) cell(p *summary.Point) Cell {
 	if v := judge.Verdict(pair.Verdict); (v != judge.Estimate || pair.Repeats != "") && c.Text != term.Unknown {
 		c.Text += " " + verdictText(pair)
 	}
-	if c.Tone = toneOf(pair.Verdict); c.Tone == chart.Neutral {
-		c.Tone = "" // most are
+	if !quiet(pair.Verdict) { // most are
+		c.Tone = toneOf(pair.Verdict)
 	}
 	return c
 }

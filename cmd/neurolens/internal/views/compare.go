@@ -257,7 +257,7 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 	if r == nil || r.Estimates == nil {
 		return ""
 	}
-	text := pointChange(r)
+	text := PointChange(r)
 	if methodFlag(r) == "" { // the change does not follow from the medians otherwise
 		text = fmt.Sprintf("%s → %s, %s", valueText(r, r.Base), valueText(r, r.Head), text)
 	}

@@ -305,7 +305,7 @@ func resultCells(r *compare.Row, both, relative bool) []term.Cell {
 	if both {
 		cells[0].Text = valueText(r, r.Base) + " → " + cells[0].Text
 	}
-	cells[1].Text = pointChange(r)
+	cells[1].Text = PointChange(r)
 	if relative {
 		cells[2] = relativeCell(r.Relative)
 	}

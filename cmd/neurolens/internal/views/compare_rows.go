@@ -125,9 +125,9 @@ func verdictCell(v judge.Verdict) term.Cell {
 	return term.Cell{Text: string(v), Won: v == judge.Improved}
 }
 
-// pointChange returns the change of a row: a ratio, or a difference in the unit of the row. The method follows if the medians of the sides
+// PointChange returns the change of a row: a ratio, or a difference in the unit of the row. The method follows if the medians of the sides
 // contradict the change.
-func pointChange(r *compare.Row) string {
+func PointChange(r *compare.Row) string {
 	e := r.Estimates
 	if e == nil || !Finite(e.Change) {
 		return term.Unknown
@@ -179,7 +179,7 @@ func valueText(r *compare.Row, m *compare.Measured) string {
 
 // pointCells returns the cells of a point behind its axes.
 func pointCells(r *compare.Row, relative bool) []term.Cell {
-	cells := []term.Cell{{Text: valueText(r, r.Base)}, {Text: valueText(r, r.Head)}, {Text: pointChange(r)}}
+	cells := []term.Cell{{Text: valueText(r, r.Base)}, {Text: valueText(r, r.Head)}, {Text: PointChange(r)}}
 	if relative {
 		cells = append(cells, relativeCell(r.Relative))
 	}
@@ -462,7 +462,7 @@ func standing(c *compare.Comparison, metrics []string) Standing {
 			s.Heads[r.HeadID] = slices.Repeat([]term.Cell{{Text: term.Unknown}}, len(s.Columns))
 		}
 		first := 3 * max(slices.Index(metrics, r.Metric), 0)
-		copy(s.Heads[r.HeadID][first:], []term.Cell{{Text: pointChange(r)}, {Text: intervalText(r)}, verdictCell(r.Verdict)})
+		copy(s.Heads[r.HeadID][first:], []term.Cell{{Text: PointChange(r)}, {Text: intervalText(r)}, verdictCell(r.Verdict)})
 	}
 	return s
 }

@@ -246,7 +246,7 @@ func TestCompareCells(t *testing.T) {
 	}
 	row.Scale, row.Estimates, row.Verdict = schema.ScaleRatio, &compare.Estimates{Change: -.031, Low: -.306, High: .274}, judge.Inconclusive
 	row.Flags = []string{compare.FlagPaired}
-	if got, word := pointChange(&row), wordOf(&row); got != "−3.1 % paired" || word != "" {
+	if got, word := PointChange(&row), wordOf(&row); got != "−3.1 % paired" || word != "" {
 		t.Errorf("the change is %q, the word %q", got, word)
 	}
 	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{row}}}

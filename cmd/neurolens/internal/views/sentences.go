@@ -360,7 +360,7 @@ func sentence(r *compare.Row, reference string) string {
 }
 
 // changeOf returns the change of a row, followed by the metric if the unit of a difference does not name it, and by the method as in
-// pointChange.
+// PointChange.
 func changeOf(r *compare.Row) string {
 	text := Change(r.Estimates.Change, r.Scale, r.Unit)
 	if r.Scale == schema.ScaleDifference && r.Unit != r.Metric {
@@ -375,7 +375,7 @@ func changeOf(r *compare.Row) string {
 // decided returns the end of a sentence about a point that changed: the direction, the change and its interval.
 func decided(r *compare.Row, reference string) string {
 	e := r.Estimates
-	change := pointChange(r)
+	change := PointChange(r)
 	if known(e) {
 		change += interval(r)
 	}
