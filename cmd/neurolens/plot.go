@@ -342,7 +342,7 @@ func strip(a *app) *cobra.Command {
 		Use:   "strip [FILTER...]",
 		Short: "Draw the median of each run, one row per point",
 		Long: `Draw the median of each run, one row per point, to see runs that differ from
-others of the same point. There are 12 rows at most. --metric draws another
+others of the same point. There are 60 rows at most. --metric draws another
 metric, such as peak_memory. Runs with a warning are marked. Failed runs and
 profiler passes are left out.`,
 		Example: `  neurolens plot strip session=last

@@ -200,7 +200,8 @@ type Guide struct {
 	Along     Along
 	At, Until float64
 	Text      string
-	Noted     bool // a note says what it is, and where: its name gives way to those of others
+	Short     string // in place of the text, where that has no room
+	Noted     bool   // a note says what it is, and where: its name gives way to those of others
 }
 
 // Within tells whether a line lies within an area whose text says enough for both.

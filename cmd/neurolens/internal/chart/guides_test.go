@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // TestNamesOverLines: no name stands over a line that has none itself: one without words, or one whose words have no room.
@@ -59,7 +61,7 @@ func TestNotedGuides(t *testing.T) {
 	var b bytes.Buffer
 	ok(t, SVG(&b, f, ImageOptions{}))
 	svg := b.String()
-	if !strings.Contains(svg, ">regressed</text>") || strings.Contains(svg, "lack of room") || strings.Count(svg, "</text>") > 30 {
+	if !strings.Contains(svg, ">regressed</text>") || strings.Contains(svg, "no room") || strings.Count(svg, "</text>") > 30 {
 		t.Errorf("of %d texts none is the one that matters, or some are said to be missing", strings.Count(svg, "</text>"))
 	}
 	if n := strings.Count(svg, "release number"); n <= 12 || n >= 24 { // each is a title, and some are texts
@@ -69,7 +71,54 @@ func TestNotedGuides(t *testing.T) {
 		f.Guides[i].Noted = false
 	}
 	b.Reset()
-	if err := SVG(&b, f, ImageOptions{}); err != nil || !strings.Contains(b.String(), "lines without a name for lack of room: ") {
+	if err := SVG(&b, f, ImageOptions{}); err != nil || !strings.Contains(b.String(), "vertical lines that have no room for a label: ") {
 		t.Error("names are missing and nothing says so", err)
+	}
+}
+
+// TestShortLabels: a step has its size beside it where its whole name has no room.
+func TestShortLabels(t *testing.T) {
+	f := &Figure{Kind: History, X: Axis{Scale: Time}}
+	for n := range 6 {
+		p := Panel{Title: fmt.Sprint("panel ", n), Series: []Series{{Style: Points}}}
+		for i := range 10 {
+			p.Series[0].Marks = append(p.Series[0].Marks, Mark{X: 1.8e9 + 86400*float64(i), Y: 1})
+		}
+		for i := range 3 { // three names of this length have no room over 190 pixels
+			at := 1.8e9 + 86400*float64(2+3*i)
+			p.Guides = append(p.Guides, Guide{Along: Vertical, At: at, Until: at, Text: "regressed over some sessions +12.5 %", Short: "+12.5 %"})
+		}
+		f.Panels = append(f.Panels, p)
+	}
+	var b bytes.Buffer
+	ok(t, SVG(&b, f, ImageOptions{}))
+	if n := strings.Count(b.String(), "+12.5 %</text>"); n != 18 || strings.Contains(b.String(), "no room") {
+		t.Errorf("%d of 18 steps have labels:\n%s", n, b.String())
+	}
+	for width, least := range map[int]int{400: 2, 600: 4, 720: 6} { // each of the panels in the last row has two dates below it at least
+		b.Reset()
+		ok(t, SVG(&b, f, ImageOptions{Width: width}))
+		if n := strings.Count(b.String(), ">2027-01-"); n < least {
+			t.Errorf("%d dates at %d pixels", n, width)
+		}
+	}
+}
+
+// TestWarningsInLegend: the words of warnings are whole, and the last ones are left out where there is no room.
+func TestWarningsInLegend(t *testing.T) {
+	f := &Figure{Kind: Scatter, Series: []Series{{Name: "runs", Style: Points}}}
+	for i, word := range []string{"slow_start", "drift", "spread_of_samples", "load"} {
+		f.Series[0].Marks = append(f.Series[0].Marks, Mark{X: float64(i), Y: 1, Tone: Warned, Word: word})
+	}
+	f.Series[0].Marks = append(f.Series[0].Marks, Mark{X: 4, Y: 1})
+	for width, want := range map[int]string{720: "with a warning: drift, load, slow_start, spread_of_samples", 330: "with a warning: drift, load, slow_start, …", 150: "with a warning"} {
+		var b bytes.Buffer
+		ok(t, SVG(&b, f, ImageOptions{Width: width}))
+		if !strings.Contains(b.String(), ">"+want+"</text>") && width > minWidth {
+			t.Errorf("at %d pixels the legend has no %q", width, want)
+		}
+		if lines := strings.Join(Text(f, term.Page{Width: width / 8}, TextOptions{}), "\n"); width > 400 && !strings.Contains(lines, "! "+want) || strings.Contains(lines, "dr…") {
+			t.Errorf("at %d columns the legend has no %q:\n%s", width/8, want, lines)
+		}
 	}
 }

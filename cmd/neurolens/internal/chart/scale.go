@@ -369,8 +369,14 @@ func (s AxisScale) timeTicks(most int) []Tick {
 				t = t.Add(step.apart)
 			}
 		}
-		if len(ticks) <= most {
+		if len(ticks) <= most && len(ticks) > 1 {
 			return ticks
+		}
+	}
+	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} { // no round step has two places
+		from, to := at(s.Low).Add(unit-1).Truncate(unit), at(s.High).Truncate(unit)
+		if layout := map[bool]string{true: time.DateOnly, false: "15:04:05"}[unit > time.Hour]; seconds(to)-seconds(from) >= (s.High-s.Low)/2 {
+			return []Tick{{seconds(from), from.Format(layout)}, {seconds(to), to.Format(layout)}}
 		}
 	}
 	return nil

@@ -392,7 +392,7 @@ func (s *figureLayout) namesRight(room, left float64) float64 {
 // rowLabel returns the text at the end of a row of a forest.
 func (s *figureLayout) rowLabel(m Mark) string {
 	if s.whole && m.Interval != "" {
-		return m.Label + " (" + m.Interval + ")"
+		return whole(m.Label + " (" + m.Interval + ")")
 	}
 	return m.Label
 }

@@ -336,10 +336,16 @@ func (s *figureLayout) placeNames(guides []Guide, x *axis) (names []placed, left
 	for known := -1; known < len(nameless); { // a name that has no room makes its line one of which others keep clear
 		known, names, left = len(nameless), nil, nil
 		for i, g := range order {
-			name := placed{guide: g, text: s.fit(g.Text, smallSize, min(s.panelWidth, 180), false)}
-			switch {
-			case g.Text != "" && s.placeName(&name, names, nameless, x):
+			placed := slices.ContainsFunc([]string{g.Text, g.Short}, func(text string) bool {
+				name := placed{guide: g, text: s.fit(text, smallSize, min(s.panelWidth, 180), false)}
+				if text == "" || !s.placeName(&name, names, nameless, x) {
+					return false
+				}
 				names = append(names, name)
+				return true
+			})
+			switch {
+			case placed:
 				continue
 			case g.Text != "" && !g.Noted:
 				left = append(left, x.when(g)+whole(g.Text))
@@ -453,7 +459,7 @@ func (s *figureLayout) nameGuides(room float64) {
 	}
 	if len(left) > 0 {
 		const most = 20
-		text := "lines without a name for lack of room: " + strings.Join(left[:min(len(left), most)], "; ")
+		text := "vertical lines that have no room for a label: " + strings.Join(left[:min(len(left), most)], "; ")
 		if len(left) > most {
 			text += fmt.Sprintf("; and %d more", len(left)-most)
 		}

@@ -52,6 +52,7 @@ type figureLayout struct {
 // entry is a name in the legend, with what it stands for.
 type entry struct {
 	text   string
+	list   bool // of words between commas, of which the last ones are left out where they have no room
 	width  float64
 	sample func(s *figureLayout, x, y float64)
 }
@@ -225,10 +226,10 @@ func (s *figureLayout) titleLines(room float64) []string {
 
 // grid computes the numbers of rows and columns of panels.
 func (s *figureLayout) grid(room float64) {
-	const narrow, wide, around, letters = 190, 280, 60, 24 // beside a title stand names of ticks
+	const narrow, around = 190, 60 // beside a title stand names of ticks
 	minPanel := float64(narrow)
-	for _, title := range term.CutApart(term.Texts(s.parts, func(p Panel) string { return whole(p.Title) }), letters) {
-		minPanel = max(minPanel, min(s.width(title, textSize, true)+around, wide))
+	for _, part := range s.parts {
+		minPanel = max(minPanel, min(s.width(whole(part.Title), textSize, true)+around, (room-60)/2))
 	}
 	n := len(s.parts)
 	most := max(int((room-60)/minPanel), 1)
@@ -337,7 +338,7 @@ func (s *figureLayout) entries() []entry {
 		if !tones[look.tone] || toned[look.tone] {
 			continue
 		}
-		entries = append(entries, entry{text: s.figure.Explained(look.tone, look.pictured), width: 12, sample: func(s *figureLayout, x, y float64) {
+		entries = append(entries, entry{text: s.figure.Explained(look.tone, look.pictured), list: true, width: 12, sample: func(s *figureLayout, x, y float64) {
 			if look.tone == Warned {
 				s.warned(disc, "paper", point{x + 5, y}, 2.5)
 				return
@@ -404,10 +405,14 @@ const (
 func (s *figureLayout) flow(entries []entry, room float64) [][]entry {
 	var rows [][]entry
 	used := room
-	texts := term.Texts(entries, func(e entry) string { return e.text })
-	texts = s.names(texts, smallSize, min(longestEntry, room-swatch-4), false)
-	for i, e := range entries {
-		e.text = s.fit(texts[i], smallSize, min(longestEntry, room-e.width-4), false)
+	names := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.list })
+	texts := s.names(term.Texts(names, func(e entry) string { return e.text }), smallSize, min(longestEntry, room-swatch-4), false)
+	for _, e := range entries {
+		if e.list {
+			e.text = s.fit(cutList(whole(e.text), func(text string) bool { return s.width(text, smallSize, false) <= room-e.width-4 }), smallSize, room-e.width-4, false)
+		} else {
+			e.text, texts = s.fit(texts[0], smallSize, min(longestEntry, room-e.width-4), false), texts[1:]
+		}
 		w := e.width + 4 + s.width(e.text, smallSize, false) + entryGap
 		if used+w-entryGap > room {
 			rows, used = append(rows, nil), 0

@@ -286,8 +286,11 @@ func (k *key) legend() []string {
 		named := slices.ContainsFunc(k.series, func(s Series) bool { return s.Tone == t && s.Style == Points })
 		if k.tones[t] && !named {
 			with, text := k.toneInk(t), k.f.Explained(t, look.word)
+			if !k.whole {
+				text = cutList(text, func(text string) bool { return term.Width(text) <= room })
+			}
 			if k.thinned != nil && k.thinned.tone == t {
-				text = k.cut(text, room) + dots
+				text += dots
 			}
 			entries = append(entries, k.entry(string(with.shape), with.color, text))
 		}

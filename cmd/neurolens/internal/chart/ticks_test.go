@@ -34,3 +34,13 @@ func TestLogTicks(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoDates: an axis of time has two ticks at least, however few there is room for and however long it is.
+func TestTwoDates(t *testing.T) {
+	for hours := 2; hours < 24*800; hours += 1 + hours/7 {
+		from := 1.8e9 + 1234*float64(hours)
+		if ticks := NewAxisScale(Axis{Scale: Time}, []float64{from, from + 3600*float64(hours)}).Ticks(2); len(ticks) != 2 || ticks[0].Text == ticks[1].Text {
+			t.Errorf("of %d hours: %v", hours, ticks)
+		}
+	}
+}

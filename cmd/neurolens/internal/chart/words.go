@@ -65,6 +65,19 @@ func (p *pen) fit(s string, size, room float64, bold bool) string {
 	return middle(s, fitting+1)
 }
 
+// cutList leaves out the last words of a list until it fits, and then all of them but what they are called.
+func cutList(text string, fits func(text string) bool) string {
+	for !fits(text) {
+		at := strings.LastIndex(strings.TrimSuffix(text, ", …"), ", ")
+		if at < 0 {
+			called, _, _ := strings.Cut(text, ":")
+			return called
+		}
+		text = text[:at] + ", …"
+	}
+	return text
+}
+
 // names shortens names until each has room, so that no two that differ look the same. Of names that only numbers tell apart, the keys say
 // which they are.
 func (p *pen) names(names []string, size, room float64, bold bool) []string {

@@ -26,6 +26,7 @@ func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.dropWithout(&x, &y, &by)
 	p := d.panels(by, x, y)
 	f := &chart.Figure{Kind: chart.Heatmap, Title: titled(d.metric, d.title), Notes: d.notes}
 	f.X, f.Y = chart.Axis{Label: plain(x.Name), Scale: chart.Categories}, chart.Axis{Label: plain(y.Name), Scale: chart.Categories}
@@ -62,9 +63,39 @@ func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 			f.Panels = append(f.Panels, chart.Panel{Title: p.titles[n], Series: []chart.Series{s}})
 		}
 	}
+	shareTitles(f)
 	f.Values.Scale = logOver(10, values)
 	f.Notes = append(f.Notes, d.together(d.folded(x, y, p.axis))...)
 	return f, nil
+}
+
+// dropWithout leaves out points that have no place on one of some axes, as an axis of numbers has none for those without one, and says how
+// many they are and of which benchmarks.
+func (d *measured) dropWithout(drawn ...*axis) (dropped bool) {
+	for _, a := range drawn {
+		var kept []int
+		var benchmarks []string
+		for i := range d.subjects {
+			if a.Values == nil || slices.Contains(a.values, a.Values[i]) {
+				kept = append(kept, i)
+			} else if name := d.subjects[i].Point.Benchmark; !slices.Contains(benchmarks, name) {
+				benchmarks = append(benchmarks, name)
+			}
+		}
+		n := len(d.subjects) - len(kept)
+		if n == 0 {
+			continue
+		}
+		d.notes = append(d.notes, fmt.Sprintf("%s without %s not drawn: %s", term.Count(n, "point"), plain(a.Name), listed(benchmarks)))
+		d.keep(kept)
+		dropped = true
+		for _, other := range drawn {
+			if other.Values != nil {
+				other.Values = views.Picked(other.Values, kept)
+			}
+		}
+	}
+	return dropped
 }
 
 // together says what a place of several points shows, and in which axes these differ.

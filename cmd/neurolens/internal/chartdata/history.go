@@ -171,6 +171,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotat
 			f.Panels = append(f.Panels, p)
 		}
 	}
+	shareTitles(f)
 	most := 0 // values that a mark combines
 	for _, k := range f.All() {
 		most = max(most, k.Count)
@@ -223,7 +224,7 @@ func (m Maker) panel(t *trend, failed []schema.Run, most, few int) chart.Panel {
 	}
 	for _, r := range t.changes {
 		at := seconds(startOf(r))
-		p.Guides = append(p.Guides, chart.Guide{Along: chart.Vertical, At: at, Until: at, Text: m.changeText(r)})
+		p.Guides = append(p.Guides, chart.Guide{Along: chart.Vertical, At: at, Until: at, Text: m.changeText(r), Short: m.shiftText(r)})
 	}
 	return p
 }
@@ -241,14 +242,19 @@ func startOf(r *history.Row) time.Time {
 
 // changeText says by how much the level changed.
 func (m Maker) changeText(r *history.Row) string {
-	by := ""
-	if r.Shift != nil {
-		by = views.Change(*r.Shift, r.Scale, r.Unit)
-	}
+	by := m.shiftText(r)
 	if r.RampSessions > 0 {
 		by += fmt.Sprintf(" in %s", term.Count(r.RampSessions, "session"))
 	}
 	return strings.TrimSpace(cmp.Or(string(r.Reason), string(r.Verdict)) + " " + by)
+}
+
+// shiftText returns the size of a change of the level; empty if it is not known.
+func (m Maker) shiftText(r *history.Row) string {
+	if r.Shift == nil {
+		return ""
+	}
+	return views.Change(*r.Shift, r.Scale, r.Unit)
 }
 
 // ofSessions returns the values of the sessions. Of more than fit some are put together, but for those with which something changed.

@@ -24,6 +24,13 @@ func (m Maker) Lines(req Points) (*chart.Figure, error) {
 	if l.x, l.by, err = d.axisAndLines(asked); err != nil {
 		return nil, err
 	}
+	if d.dropWithout(&l.x, &asked) { // the lines are of an axis that the rest has
+		d.req.X = l.x.Name
+		if l.x, l.by, err = d.axisAndLines(asked); err != nil {
+			return nil, err
+		}
+	}
+	d.dropWithout(&l.x, &l.by, &asked)
 	l.panels = d.panels(asked, l.x, l.by)
 	f := &chart.Figure{Kind: chart.Lines, Title: titled(d.metric, d.title), Notes: d.notes}
 	f.X, l.at = l.x.positions()
@@ -45,6 +52,7 @@ func (m Maker) Lines(req Points) (*chart.Figure, error) {
 			f.Panels = append(f.Panels, chart.Panel{Title: l.panels.titles[n], Series: series})
 		}
 	}
+	shareTitles(f)
 	f.Y.Own = slices.ContainsFunc(l.panels.of, func(a axis) bool { return a.Name == benchmarkAxis }) // a value of one is not better than one of another
 	l.shape(f)
 	f.Notes = append(f.Notes, d.together(d.folded(l.x, l.by, l.panels.axis))...)

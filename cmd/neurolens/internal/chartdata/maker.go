@@ -38,6 +38,9 @@ func refused(format string, args ...any) error { return Refusal{fmt.Errorf(forma
 // maxPanels is how many small multiples a figure has: more are too small to be read.
 const maxPanels = 12
 
+// maxRows is how many rows a strip has.
+const maxRows = 60
+
 // placesAlong is how many marks a figure has over all panels where values are put together: about as many as are seen beside one another.
 const placesAlong = 320
 
@@ -207,6 +210,29 @@ func titled(what, of string) string {
 	}
 	const width = 200 // a title has two lines
 	return term.Cut(term.OneLine(what+" · "+of), width)
+}
+
+// shareTitles moves the words that all panels share into the title of their figure, where a panel has others.
+func shareTitles(f *chart.Figure) {
+	if len(f.Panels) < 2 {
+		return
+	}
+	var shared []string
+	for word := range strings.FieldsSeq(f.Panels[0].Title) {
+		if !slices.ContainsFunc(f.Panels, func(p chart.Panel) bool { return !slices.Contains(strings.Fields(p.Title), word) }) {
+			shared = append(shared, word)
+		}
+	}
+	titles := term.Texts(f.Panels, func(p chart.Panel) string {
+		return strings.Join(slices.DeleteFunc(strings.Fields(p.Title), func(word string) bool { return slices.Contains(shared, word) }), " ")
+	})
+	if len(shared) == 0 || slices.Contains(titles, "") {
+		return
+	}
+	f.Title = titled(f.Title, strings.Join(shared, " "))
+	for i := range f.Panels {
+		f.Panels[i].Title = titles[i]
+	}
 }
 
 // shown says how many of all are drawn.

@@ -289,6 +289,11 @@ func (d *measured) dropUnlike() {
 	if len(kept) == len(d.req.All) {
 		return
 	}
+	d.keep(kept)
+}
+
+// keep leaves out all points but some.
+func (d *measured) keep(kept []int) {
 	d.req.All, d.subjects, d.values = views.Picked(d.req.All, kept), views.Picked(d.subjects, kept), views.Picked(d.values, kept)
 	d.title, d.names = named(d.subjects, axisColumns)
 }

@@ -45,8 +45,8 @@ type sampled struct {
 	notes  []string
 }
 
-// sampled finds the runs. byRun makes a group of each run where all are of one point.
-func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun bool) (*sampled, error) {
+// sampled finds the runs, in at most so many groups. byRun makes a group of each run where all are of one point.
+func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun bool, most int) (*sampled, error) {
 	found, err := query.FindSamples(ctx, db, req.SamplesRequest)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun boo
 		axes = []views.Axis{by.Axis}
 		names = axisWords(by.Name, by.Values)
 	}
-	s.gather(names, axes, byRun && one && req.By == "")
+	s.gather(names, axes, byRun && one && req.By == "", most)
 	s.left()
 	return s, nil
 }
@@ -90,7 +90,7 @@ func (s *sampled) subjects() []views.Subject {
 }
 
 // gather puts runs of the same name together, which have the same values of axes, or each for itself.
-func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
+func (s *sampled) gather(names []string, axes []views.Axis, byRun bool, most int) {
 	at := map[[2]string]int{}
 	for i := range s.found.Runs {
 		if r := &s.found.Runs[i]; byRun {
@@ -99,20 +99,55 @@ func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
 			s.put(at, names[i], "", axes, i)
 		}
 	}
+	nouns := "runs"
 	if !byRun {
-		defer s.inOrder()
+		nouns = "points"
+		s.inOrder()
 	}
-	if len(s.groups) <= maxPanels {
-		return
+	if len(s.groups) > most {
+		s.groups = s.chosen(s.groups, most, nouns)
 	}
-	nouns := "points"
-	if byRun {
-		nouns = "runs"
+}
+
+// chosen returns so many of some groups, in their order, of as many different values of each axis as possible; without axes, groups that
+// are equally far apart. The title says how many there are, and what chooses others.
+func (s *sampled) chosen(groups []group, most int, nouns string) []group {
+	drawn := fmt.Sprintf("%d of %s %s", most, term.Thousands(len(groups)), nouns)
+	why, other := "equally far apart", ""
+	if words := groups[0].words; len(words) > 0 {
+		why, other = "of as many values of each axis as possible", ", others by a filter such as "+plain(words[len(words)-1])
 	}
-	s.notes = append(s.notes, shown(maxPanels, len(s.groups), nouns, "those that were measured last (a filter chooses others)"))
-	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[len(a.places)-1] - b.places[len(b.places)-1] })
-	s.groups = s.groups[len(s.groups)-maxPanels:]
-	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
+	s.title = strings.TrimPrefix(s.title+" · "+drawn+other, " · ")
+	s.notes = append(s.notes, drawn+" drawn: "+why)
+	seen := map[string]int{} // how many chosen groups have a value
+	is := make([]bool, len(groups))
+	for n := range most {
+		best, news, olds := -1, 0, 0
+		for k := range groups {
+			i := (n*len(groups)/most + k) % len(groups)
+			own, others := 0, 0
+			for _, word := range groups[i].words {
+				if seen[word] == 0 {
+					own++
+				}
+				others += seen[word]
+			}
+			if !is[i] && (best < 0 || own > news || own == news && others < olds) {
+				best, news, olds = i, own, others
+			}
+		}
+		is[best] = true
+		for _, word := range groups[best].words {
+			seen[word]++
+		}
+	}
+	var all []group
+	for i, g := range groups {
+		if is[i] {
+			all = append(all, g)
+		}
+	}
+	return all
 }
 
 // inOrder sorts groups in the order of points in a report, in which the baseline comes first, and the base of a point before its head.
@@ -191,7 +226,7 @@ func (s *sampled) keep(groups []group) (found query.SampledRuns, of []group) {
 
 // ECDF draws which share of the samples is up to a value, a curve for each point or, of a single one, for each run.
 func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*chart.Figure, *query.SampledRuns, error) {
-	s, err := m.sampled(ctx, db, req, true)
+	s, err := m.sampled(ctx, db, req, true, maxPanels)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -271,7 +306,7 @@ func (s *sampled) commandOf(found *query.SampledRuns, g *group) string {
 
 // Runs draws samples in the order in which they were taken, run after run. Of several points each has a panel.
 func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figure, *query.SampledRuns, error) {
-	s, err := m.sampled(ctx, db, req, false)
+	s, err := m.sampled(ctx, db, req, false, maxPanels)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -314,6 +349,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 			f.Panels = append(f.Panels, p)
 		}
 	}
+	shareTitles(f)
 	if logarithmic > 0 {
 		f.Y.Scale = chart.Log
 	}
@@ -426,7 +462,7 @@ const maxColours = 7
 // Strip draws the median of each run, in a row for each point, so that runs of one point that differ are seen. It is of one
 // selection: req.Base is empty.
 func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*chart.Figure, *query.SampledRuns, error) {
-	s, err := m.sampled(ctx, db, req, false)
+	s, err := m.sampled(ctx, db, req, false, maxRows)
 	if err != nil {
 		return nil, nil, err
 	}

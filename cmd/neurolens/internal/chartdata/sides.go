@@ -78,8 +78,7 @@ func (s *sampled) gatherSides() {
 	s.keepBoth()
 }
 
-// keepBoth orders the groups by their points, and keeps of these the ones that both sides have, as many as there is room for: those that were measured
-// last. From here on each group of a base is followed by the one of its head.
+// keepBoth orders the groups by their points, and keeps of these the ones that both sides have, as many as there is room for. From here on each group of a base is followed by the one of its head.
 func (s *sampled) keepBoth() {
 	last, sides := map[string]int{}, map[string]int{}
 	for _, g := range s.groups {
@@ -91,10 +90,10 @@ func (s *sampled) keepBoth() {
 	if both := len(s.groups) / 2; both < all {
 		s.notes = append(s.notes, shown(both, all, "points", "those that both sides have"))
 	}
-	slices.SortStableFunc(s.groups, func(a, b group) int { return cmp.Compare(last[b.name], last[a.name]) })
-	if points := len(s.groups) / 2; points > maxPanels {
-		s.notes = append(s.notes, shown(maxPanels, points, "points", "those that were measured last (a filter chooses others)"))
-		s.groups = s.groups[:2*maxPanels]
+	if len(s.groups)/2 > maxPanels {
+		s.inOrder()
+		kept := s.chosen(slices.DeleteFunc(slices.Clone(s.groups), func(g group) bool { return g.side != baseSide }), maxPanels, "points")
+		s.groups = slices.DeleteFunc(s.groups, func(g group) bool { return !slices.ContainsFunc(kept, func(k group) bool { return k.name == g.name }) })
 	}
 	slices.SortStableFunc(s.groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(last[a.name], last[b.name]), cmp.Compare(a.side, b.side))
@@ -107,6 +106,7 @@ func inPanels(f *chart.Figure, groups []group) {
 	for i := 0; i+1 < len(groups); i += 2 {
 		f.Panels = append(f.Panels, chart.Panel{Title: groups[i].name, Series: f.Series[i : i+2 : i+2]})
 	}
+	shareTitles(f)
 	if f.Series = nil; len(f.Panels) == 1 {
 		f.Series, f.Panels, f.X.Own = f.Panels[0].Series, nil, false
 	}

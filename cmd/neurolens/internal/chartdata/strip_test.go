@@ -63,3 +63,55 @@ func TestStripOfSides(t *testing.T) {
 		t.Errorf("the rows are %s", got)
 	}
 }
+
+// TestChosen: of more points than there is room for those are drawn that have each value of each axis, and the title says so; a strip has
+// a row for each of 60.
+func TestChosen(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for n := range 24 {
+		r := runOf(n, 0, int64(1)<<(n/2%6), int64(64*(1+n/12)), 1000)
+		r.Precision = []string{"fp16", "fp32"}[n%2]
+		r.PointID = schema.PointID(&r)
+		runs = append(runs, r)
+	}
+	db := stored(t, runs...)
+	f, _, err := maker.Runs(ctx, db, chartdata.Sampled{})
+	sound(t, f, err)
+	var titles []string
+	for _, p := range f.Panels {
+		titles = append(titles, p.Title)
+	}
+	all := strings.Join(titles, " ") + " "
+	for _, word := range []string{"bs=1 ", "bs=2 ", "bs=4 ", "bs=8 ", "bs=16 ", "bs=32 ", "fp16 ", "fp32 ", "dim=64 ", "dim=128 "} {
+		if !strings.Contains(all, word) {
+			t.Errorf("no panel of %s: %q", word, titles)
+		}
+	}
+	if len(titles) != 12 || !strings.HasSuffix(f.Title, " · 12 of 24 points, others by a filter such as dim=64") {
+		t.Errorf("%d panels of %q", len(titles), f.Title)
+	}
+	if f, _, err = maker.Strip(ctx, db, chartdata.Sampled{}); err != nil || len(f.Y.Categories) != 24 {
+		t.Errorf("%d rows, %v", len(f.Y.Categories), err)
+	}
+}
+
+// TestWithoutAxis: points that have no value of an axis of numbers are counted, and those that have are drawn.
+func TestWithoutAxis(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for n := range 6 {
+		r := runOf(n, 0, 1, 64, 1000)
+		r.BatchSize, r.Benchmark = nil, "other"
+		if n < 3 {
+			r.BatchSize, r.Benchmark = new(int64(1)<<n), "matmul"
+		}
+		r.PointID = schema.PointID(&r)
+		runs = append(runs, r)
+	}
+	f, err := maker.Lines(points(t, stored(t, runs...), ""))
+	sound(t, f, err)
+	if notes := strings.Join(f.Notes, "\n"); f.Marks() != 3 || !strings.Contains(notes, "1 point without batch_size not drawn: other") {
+		t.Errorf("%d marks, %q", f.Marks(), notes)
+	}
+}
