@@ -23,6 +23,8 @@
 //   - equal records of two files are two runs, because different records come before them;
 //   - a file and one that begins with it are two files if their names are unrelated, as those of a file and of a concatenation are.
 //
+// Where the tool gave each record an id (Format.Keyed), no record counts as before another: a database from which records are deleted adds nothing.
+//
 // Two files may begin with equal records and then differ. The second of them is recognised at its first different record:
 // the records before it are known, but continue differently (the first half of the ids says which runs follow others).
 // The file is then read again, with the hash of that record as a seed, so that all its runs, and its session, are its

@@ -29,6 +29,7 @@ type Format struct {
 	OwnHeadings *regexp.Regexp
 	// Beside returns the names of the files next to one of this name that are read with it, if they exist; nil: none is.
 	Beside func(name string) []string
+	Keyed  bool // each record has an id that the tool gave it: a run is known wherever it is in the file, and without those before it
 	Log    bool // a file may have the results of many invocations, on many days; see fileSessions
 }
 

@@ -79,6 +79,7 @@ type identity struct {
 	known *known
 	name  string // empty if it has none
 	log   bool   // Format.Log
+	keyed bool   // Format.Keyed
 	again bool   // it can be read again from its beginning
 	seed  string // of its chain
 	noOld bool   // no earlier version has read it
@@ -87,6 +88,7 @@ type identity struct {
 	standing standing
 	old      oldIDs
 	latest   latest
+	inFile   chain       // of a keyed file: the records so far, by which earlier versions stored them
 	earlier  time.Time   // start of the current record as earlier versions read it
 	part     schema.ULID // id of a record that was cut off in an earlier import
 	unless   string      // if it is not empty, the current record is the last, or the file is another one, with this seed
@@ -141,12 +143,18 @@ func wrapLookup(err error) error {
 // of sets the id of a run. digest and earlier are the digest and the start of the record as earlier versions read it: see
 // Output.RunWith. there means that the run is already stored; of then sets its start to the stored one. An error ends the reading.
 func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schema.ULID, there bool, err error) {
+	if i.keyed && i.records > 0 {
+		i.chain = i.inFile
+	}
 	i.chain.next(keyOf(digest), i.records == 0)
 	i.records++
 	i.earlier = earlier
-	if i.records == 1 {
+	switch {
+	case i.keyed:
+		id, there, err = i.alone(r, digest)
+	case i.records == 1:
 		id, there, err = i.begin(r, digest)
-	} else {
+	default:
 		id, there, err = i.goOn(r, digest)
 	}
 	if err != nil && !errors.Is(err, errOther) {
@@ -160,6 +168,18 @@ func (i *identity) of(r *schema.Run, digest string, earlier time.Time) (id schem
 		}
 	}
 	return id, there, err
+}
+
+// alone returns the id of a record with an id of its own: that of a file which has nothing else. Earlier versions stored it by the records
+// before it.
+func (i *identity) alone(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
+	i.inFile = i.chain
+	if id, there, err = i.stored(r); there || err != nil {
+		return id, there, err
+	}
+	i.chain = newChain("")
+	i.chain.next(keyOf(digest), true)
+	return i.stored(r)
 }
 
 // goOn returns the id of a record that is not the first.

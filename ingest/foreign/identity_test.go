@@ -276,3 +276,26 @@ func orders(files []string) (all [][]string) {
 	}
 	return all
 }
+
+// TestKeyed: of files whose records have ids of their own, each record is stored once, whichever are before it. What an earlier version stored
+// by the records before it is known while they are there.
+func TestKeyed(t *testing.T) {
+	t.Parallel()
+	keyed := func(file string) *Format {
+		f := lettered(false)(file)
+		f.Keyed = true
+		return f
+	}
+	store := runsOf{}
+	for _, files := range [][]string{{"bcd"}, {"abcde", "ce"}, {"c", "edcba"}} {
+		store.add(t, keyed, files...)
+	}
+	if len(store) != 5 {
+		t.Errorf("%d runs of 5 are stored", len(store))
+	}
+	store = runsOf{}
+	store.add(t, lettered(false), "abcd")
+	if added, known := store.add(t, keyed, "abcde"); added != 1 || known != 4 {
+		t.Errorf("%d runs are added to those of an earlier version and %d known, want 1 and 4", added, known)
+	}
+}

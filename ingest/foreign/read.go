@@ -184,7 +184,7 @@ func (r *Reader) read(in *Input, format *Format, begin func(in *Input) *Output) 
 		o.Report, o.path, o.sessions = Report{Name: in.Name, Path: in.Given, Format: format.Name}, newPathFact(in), newFileSessions(format.Log)
 		o.headings = heads
 		i := &o.identity
-		i.place, i.seed, i.noOld, i.log, i.name = place{chain: newChain(seed)}, seed, noOld, format.Log, in.Given
+		i.place, i.seed, i.noOld, i.log, i.keyed, i.name = place{chain: newChain(seed)}, seed, noOld, format.Log, format.Keyed, in.Given
 		i.again = n < maxSeeds && in.canBeReadAgain()
 		matches := true
 		o.fromPath, matches = pathParams(r.added.FromPath, in.Given)

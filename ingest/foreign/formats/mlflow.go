@@ -22,7 +22,8 @@ var mlflow = []foreign.Format{
 		Recognize: func(h *foreign.Head) bool {
 			return strings.HasPrefix(string(h.Bytes), sqliteMagic) && h.Matches(mlflowTables) || h.Matches(mlflowRunFile)
 		},
-		Read: readMLflow,
+		Read:  readMLflow,
+		Keyed: true,
 	},
 	{
 		Name:  "mlflow-tree",
