@@ -203,14 +203,18 @@ func TestBucket(t *testing.T) {
 	check.MustRun(t)
 	valuetest.Contains(t, check.Messages.String(), "is whole: 10 runs and 2 events in ")
 
-	// What engines read of a compacted store: all runs, and the events that say which are removed.
+	// A compacted store that was downloaded is a store, with the removals, also for a merge and after a change.
 	places := valuetest.Must(filepath.Glob(filepath.Join(s.dir, "data", "bench", "team", "compacted", "*-*")))
 	valuetest.Equal(t, len(places), 1)
 	valuetest.Equal(t, place, team+"/compacted/"+filepath.Base(places[0])+"/")
-	valuetest.Equal(t, programtest.Output(t, fresh, "--store", places[0], "query", "SELECT count(*) AS n FROM runs", "--format", "csv"), "n\n10\n")
-	packs := valuetest.Must(filepath.Glob(filepath.Join(places[0], "packs", "events-*.jsonl")))
-	valuetest.Equal(t, len(packs), 1)
-	valuetest.Contains(t, string(valuetest.Must(os.ReadFile(packs[0]))), `"kind":"remove"`)
+	copied, merged := t.TempDir(), emptyStore(t)
+	valuetest.OK(t, os.CopyFS(filepath.Join(copied, "runs_store"), os.DirFS(places[0])))
+	programtest.Output(t, merged, "store", "merge", filepath.Join(copied, "runs_store"))
+	for _, dir := range []string{copied, merged} {
+		valuetest.DeepEqual(t, sessions(t, dir), sessions(t, b))
+	}
+	programtest.Output(t, copied, "rm", "session="+third)
+	valuetest.DeepEqual(t, sessions(t, copied), map[string]int{first: 5})
 
 	for _, dir := range []string{a, b, part, fresh, s.dir} {
 		valuetest.OK(t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {

@@ -57,18 +57,27 @@ func openStore(dir string) (*store, error) {
 	return s, nil
 }
 
-// events reads the events: from packs, and from files for those that no pack has. A pack that cannot be read only repeats files.
+// events reads the events: from packs, and from files for those that no pack has. A pack that cannot be read
+// is ignored if it only repeats files.
 func (s *store) events(listed schema.Events) ([]schema.Event, error) {
 	var events []schema.Event
 	known := map[string]bool{}
 	for _, pack := range listed.Packs {
-		_ = schema.ReadPackedEvents(s.files, schema.PackedEvents(pack), func(line []byte) error {
-			if e, err := schema.DecodeEvent(line); err == nil && !known[e.EventID] {
+		name := schema.PackedEvents(pack)
+		err := schema.ReadPackedEvents(s.files, name, func(line []byte) error {
+			e, err := schema.DecodeEvent(line)
+			if err == nil && !known[e.EventID] {
 				known[e.EventID] = true
 				events = append(events, e)
 			}
+			if err != nil && listed.Packed() {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 			return nil
 		})
+		if err != nil && listed.Packed() {
+			return nil, err
+		}
 	}
 	for _, id := range listed.Files {
 		if known[id.String()] {

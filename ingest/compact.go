@@ -104,6 +104,7 @@ type compacter struct {
 	done    Compacted
 	lost    runfile.Lost               // rows of the source store that are lost: recorded in its events, or found now
 	losing  map[*schema.Table][]string // ids of runs whose loss was found now
+	events  *runfile.Events            // of the source store
 	removed map[string]bool            // runs that are left out
 	left    int                        // runs that are still to be read, by the names of files
 	temps   []string

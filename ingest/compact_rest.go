@@ -67,7 +67,7 @@ func (c *compacter) copyEvents(ids []schema.ULID) error {
 		if err := disk.MakeDirs(c.into, schema.EventsDir); err != nil {
 			return err
 		}
-		if err := disk.CopyFile(c.from, c.into, schema.EventFile(id)); err != nil {
+		if err := c.events.Copy(c.into, id); err != nil {
 			return err
 		}
 	}
@@ -78,10 +78,12 @@ func (c *compacter) copyEvents(ids []schema.ULID) error {
 }
 
 // readEvents reads the intact events.
-func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
-	var events []schema.Event
-	for _, id := range listed.Files {
-		e, err := schema.ReadEvent(c.from, id)
+func (c *compacter) readEvents(listed schema.Events) (intact []schema.Event, err error) {
+	if c.events, err = runfile.ListEvents(c.from, listed); err != nil {
+		return nil, err
+	}
+	for _, id := range c.events.IDs {
+		e, err := c.events.Read(id)
 		if errors.Is(err, schema.ErrDamaged) {
 			c.leaveOut(schema.EventFile(id), runfile.Loss{}, err)
 			continue
@@ -89,9 +91,9 @@ func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
 		if err != nil {
 			return nil, runfile.InFile(schema.EventFile(id), err)
 		}
-		events = append(events, e)
+		intact = append(intact, e)
 	}
-	return events, nil
+	return intact, nil
 }
 
 // leaveOut reports a damaged file and its loss.

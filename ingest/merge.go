@@ -219,21 +219,22 @@ func (m *merging) liveRuns(ctx context.Context, files []schema.LiveFile) error {
 
 // events copies the events that are not here.
 func (m *merging) events(ctx context.Context, listed schema.Events) error {
-	if len(listed.Files) == 0 {
-		return nil
+	events, err := runfile.ListEvents(m.from, listed)
+	if err != nil || len(events.IDs) == 0 {
+		return err
 	}
 	if err := disk.MakeDirs(m.into, schema.EventsDir); err != nil {
 		return err
 	}
-	names, removed, err := m.newEvents(ctx, listed)
+	fresh, removed, err := m.newEvents(ctx, events)
 	if err == nil {
 		err = m.recordAbsent(removed)
 	}
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := disk.CopyFile(m.from, m.into, name); err != nil {
+	for _, id := range fresh {
+		if err := events.Copy(m.into, id); err != nil {
 			return err
 		}
 		m.done.Events++
@@ -241,9 +242,9 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 	return disk.SyncDir(m.into, schema.EventsDir)
 }
 
-// newEvents returns the files of the events that are not here, and the runs that these remove.
-func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []string, removed []schema.ULID, err error) {
-	for _, id := range listed.Files {
+// newEvents returns the events that are not here, and the runs that these remove.
+func (m *merging) newEvents(ctx context.Context, events *runfile.Events) (fresh, removed []schema.ULID, err error) {
+	for _, id := range events.IDs {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -255,7 +256,7 @@ func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []
 		if there {
 			continue
 		}
-		e, err := schema.ReadEvent(m.from, id)
+		e, err := events.Read(id)
 		if runfile.AboutContent(err) {
 			m.refuse(name, err)
 			continue
@@ -263,7 +264,7 @@ func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []
 		if err != nil {
 			return nil, nil, err
 		}
-		names = append(names, name)
+		fresh = append(fresh, id)
 		if e.Kind != schema.EventRemove {
 			continue
 		}
@@ -273,7 +274,7 @@ func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []
 		}
 		removed = append(removed, runs...)
 	}
-	return names, removed, nil
+	return fresh, removed, nil
 }
 
 // recordAbsent records, before their events are copied, that this store lacks some removed runs. It has the readable ones of the other

@@ -228,6 +228,24 @@ func TestAnnotated(t *testing.T) {
 	}
 }
 
+// TestPackedAlone: events that packs alone have, as in a compacted store of a bucket, count, and damage to a pack is an error.
+func TestPackedAlone(t *testing.T) {
+	t.Parallel()
+	runs := querytest.VariousRuns()
+	dir := querytest.NewStore(t)
+	querytest.Seal(t, dir, runs...)
+	querytest.SayMuch(t, dir, runs)
+	valuetest.OK(t, os.RemoveAll(filepath.Join(dir, schema.EventsDir)))
+	db := querytest.Open(t, dir)
+	l, err := db.List(t.Context(), query.ListRequest{Limit: 2})
+	valuetest.DeepEqual(t, []any{err, l.Total}, []any{nil, 58})
+	packs := valuetest.Must(filepath.Glob(dir + "/packs/events-*"))
+	querytest.WriteFile(t, packs[0], append(valuetest.Must(os.ReadFile(packs[0])), "{}\n"...))
+	_, err = db.List(t.Context(), query.ListRequest{Limit: 2})
+	valuetest.ErrorIs(t, err, schema.ErrDamaged)
+	valuetest.Fails(t, err, "packs/"+filepath.Base(packs[0]))
+}
+
 // TestDamagedSealed: every question names a truncated or missing sealed file; a damaged or missing pack is not used.
 func TestDamagedSealed(t *testing.T) {
 	t.Parallel()

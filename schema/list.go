@@ -31,6 +31,10 @@ type Events struct {
 	RunSets []ULID // of events of many runs, in PacksDir, ascending
 }
 
+// Packed reports whether packs alone have the events, as in a compacted store of a bucket. Then a damaged pack is damage; otherwise it only
+// repeats files.
+func (e Events) Packed() bool { return len(e.Files) == 0 && len(e.Packs) > 0 }
+
 // Scope limits the sealed files of a listing. The zero Scope has no limit.
 type Scope struct {
 	Newest int       // only files that can contain one of the Newest newest sealed runs; 0 means no limit
@@ -106,7 +110,7 @@ func listOnce(store fs.FS, scope Scope) (*Listing, error) {
 	if l.Packs, err = months(store, PacksDir, Scope{}); err != nil {
 		return nil, err
 	}
-	l.Events, err = events(store)
+	l.Events, err = ListEvents(store)
 	return l, err
 }
 
@@ -288,7 +292,8 @@ func distinct(files []LiveFile) ([]LiveFile, error) {
 	return slices.CompactFunc(files, func(a, b LiveFile) bool { return a.Run == b.Run }), nil
 }
 
-func events(store fs.FS) (Events, error) {
+// ListEvents lists the files that have the events of a store.
+func ListEvents(store fs.FS) (Events, error) {
 	var e Events
 	var err error
 	if e.Files, err = plainFiles(store, EventsDir, ParseEventFile); err != nil {

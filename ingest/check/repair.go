@@ -102,11 +102,15 @@ type repairer struct {
 	dryRun bool
 	did    func(Repair)
 	moved  map[string]bool // paths that were set aside
+	packed bool            // packs alone have the events, and are intact
 	absent bool            // recordAbsent was called
 	done   Repaired
 }
 
 func (r *repairer) all(ctx context.Context) error {
+	if err := r.unpackEvents(); err != nil {
+		return err
+	}
 	var found []Finding
 	verified, err := verifyFiles(ctx, r.files, func(f Finding) { found = append(found, f) })
 	if err != nil {
@@ -346,6 +350,24 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	return ctx.Err()
 }
 
+// unpackEvents makes files of events that packs alone have, of those that are intact if a pack is damaged.
+func (r *repairer) unpackEvents() error {
+	listed, err := schema.ListEvents(r.files)
+	if err != nil || !listed.Packed() {
+		return nil // the verification names damage
+	}
+	switch _, err = runfile.ListEvents(r.files, listed); {
+	case errors.Is(err, schema.ErrDamaged):
+		return r.restoreEvents()
+	case err != nil:
+		return err
+	}
+	if r.packed = r.dryRun; r.dryRun {
+		return nil
+	}
+	return runfile.UnpackEvents(r.files)
+}
+
 // restoreEvents restores events whose own files are gone, from their copies in packs.
 func (r *repairer) restoreEvents() error {
 	entries, err := fs.ReadDir(r.files, schema.PacksDir)
@@ -357,10 +379,10 @@ func (r *repairer) restoreEvents() error {
 		if r.moved[name] || !e.Type().IsRegular() {
 			continue
 		}
-		switch s := disk.Classify(name); s.Kind {
-		case disk.KindPackedEvents:
+		switch s := disk.Classify(name); {
+		case s.Kind == disk.KindPackedEvents && !r.packed:
 			err = schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
-		case disk.KindRunSet:
+		case s.Kind == disk.KindRunSet:
 			err = r.restoreFromRunSet(s)
 		}
 		if err != nil {

@@ -57,7 +57,11 @@ func verifyFiles(ctx context.Context, f fs.FS, report func(Finding)) (Verified, 
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}
-	v := &verifier{files: f, report: report, sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f), pruned: runfile.ReadPruned(f)}
+	events, err := schema.ListEvents(f)
+	if err != nil && !errors.Is(err, schema.ErrDamaged) { // damage is reported below
+		return Verified{}, err
+	}
+	v := &verifier{files: f, report: report, packed: events.Packed(), sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f), pruned: runfile.ReadPruned(f)}
 	if err := disk.Walk(f, func(s disk.StoreFile) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -106,6 +110,7 @@ type verifier struct {
 	packs  []schema.SealedFile
 	runs   runSweep
 	lost   runfile.Lost         // rows that are recorded as lost
+	packed bool                 // packs alone have the events
 	pruned map[string]time.Time // artifacts that were pruned, by hash
 }
 
@@ -637,6 +642,7 @@ func (v *verifier) checkPackedEvents(s disk.StoreFile) error {
 		}
 		original, err := schema.ReadNames(v.files, schema.EventFile(id))
 		switch {
+		case v.packed:
 		case errors.Is(err, fs.ErrNotExist):
 			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is missing, but " + s.Path + " has a copy", remedy: remedyRestore})
 		case err != nil:

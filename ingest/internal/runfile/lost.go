@@ -36,16 +36,16 @@ func MayLackRemoved(f fs.FS) (said, removes bool) {
 
 // eventsOf reads the events of some kinds. Events that cannot be read are skipped; other code reports them.
 func eventsOf(f fs.FS, kinds ...schema.EventKind) (events []schema.Event) {
-	entries, err := fs.ReadDir(f, schema.EventsDir)
+	listed, err := schema.ListEvents(f)
 	if err != nil {
 		return nil
 	}
-	for _, entry := range entries {
-		id, err := schema.ParseEventFile(entry.Name())
-		if err != nil {
-			continue
-		}
-		if e, err := schema.ReadEvent(f, id); err == nil && slices.Contains(kinds, e.Kind) {
+	all, err := ListEvents(f, listed)
+	if err != nil {
+		return nil
+	}
+	for _, id := range all.IDs {
+		if e, err := all.Read(id); err == nil && slices.Contains(kinds, e.Kind) {
 			events = append(events, e)
 		}
 	}

@@ -21,11 +21,8 @@ type Event struct {
 }
 
 // ReadEvents reads the events of a listing: from their wide forms, from packs, and from files for all others. A wide form or a pack that
-// cannot be read is ignored, because they only repeat the files. Errors name the file of the event.
+// cannot be read is ignored if it only repeats files. Errors name the file.
 func ReadEvents(store fs.FS, listed schema.Events) ([]Event, error) {
-	if len(listed.Files) == 0 {
-		return nil, nil
-	}
 	events := make([]Event, 0, len(listed.Files))
 	known := map[string]bool{}
 	add := func(e schema.Event, wide *schema.RunSet) {
@@ -43,12 +40,19 @@ func ReadEvents(store fs.FS, listed schema.Events) ([]Event, error) {
 		}
 	}
 	for _, pack := range listed.Packs {
-		_ = schema.ReadPackedEvents(store, schema.PackedEvents(pack), func(line []byte) error {
-			if e, wide, err := schema.DecodeEventRuns(line); err == nil {
+		name := schema.PackedEvents(pack)
+		err := schema.ReadPackedEvents(store, name, func(line []byte) error {
+			e, wide, err := schema.DecodeEventRuns(line)
+			if err == nil {
 				add(e, wide)
+			} else if listed.Packed() {
+				return fmt.Errorf("%s: %w", name, err)
 			}
 			return nil
 		})
+		if err != nil && listed.Packed() {
+			return nil, err
+		}
 	}
 	for _, id := range listed.Files {
 		if known[id.String()] {
