@@ -382,13 +382,16 @@ func (b *bench) hold(options *runner.Options) (release func() error, err error) 
 
 // verdict returns an error where runs failed, or none has measured anything. A session in which all was skipped went as planned.
 func (b *bench) verdict(r runner.Result) error {
-	if b.cmd.Context().Err() != nil || r.Runs() == 0 {
+	failed := r.Failed() + r.FailedBefore()
+	if b.cmd.Context().Err() != nil || r.Runs()+failed == 0 {
 		return nil // it was interrupted, or there was nothing to run yet
 	}
-	if r.Measured() == 0 {
+	if r.Runs() == 0 {
+		progress.Note(b.stderr, fmt.Sprintf("%s before: --rerun failed measures again", term.Count(failed, "run")+" failed"))
+	} else if r.Measured() == 0 {
 		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+progress.NothingMeasured(r)))
 	}
-	if r.Failed()+r.FailedBefore() > 0 || r.Measured() == 0 && !r.AllSkipped() {
+	if failed > 0 || r.Measured() == 0 && !r.AllSkipped() {
 		return errRunsFailed
 	}
 	return nil
@@ -713,10 +716,10 @@ func (b *bench) session() error {
 	if b.flags.verbose {
 		progress.Discovered(b.stderr, b.sweep)
 	}
-	switch f := &b.flags.campaign; {
-	case f.sbatch > 0 || f.indexed > 0:
+	if _, prints := b.flags.campaign.prints(); prints {
 		return b.printLauncher()
-	case f.status:
+	}
+	if b.flags.campaign.status {
 		return b.campaignState()
 	}
 	if b.campaign != nil && b.campaign.Shard.Count > 0 {

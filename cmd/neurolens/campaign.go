@@ -25,11 +25,14 @@ type campaignFlags struct {
 	anyMachine      bool
 	status          bool
 	sbatch, indexed int
+
+	changed func(option string) bool // it is on the command line
 }
 
 // define defines them on the command.
 func (f *campaignFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	f.changed = flags.Changed
 	flags.StringVar(&f.shard, "shard", "", "measure only part I of N of the points: `I/N`, auto/N or auto in an array of tasks")
 	flags.StringVar(&f.name, "campaign", "", "continue all sessions of the campaign `NAME` (default: named by points and commit)")
 	flags.BoolVar(&f.anyMachine, "any-machine", false, "in a campaign, runs on machines with other hardware count too")
@@ -38,37 +41,48 @@ func (f *campaignFlags) define(cmd *cobra.Command) {
 	flags.IntVar(&f.indexed, "print-k8s", 0, "print a Kubernetes Job that shares out the points over `N` pods; run nothing")
 }
 
-// given reports whether a session belongs to a campaign, and by which option.
-func (f *campaignFlags) given() (option string, ok bool) {
-	for _, o := range []struct {
-		name  string
-		given bool
-	}{{"--shard", f.shard != ""}, {"--campaign", f.name != ""}, {"--status", f.status}, {"--print-sbatch", f.sbatch != 0}, {"--print-k8s", f.indexed != 0}} {
-		if o.given {
-			return o.name, true
+// given returns the option by which a session belongs to a campaign; empty: it belongs to none.
+func (f *campaignFlags) given() string {
+	for _, option := range []string{"shard", "campaign", "status", "print-sbatch", "print-k8s"} {
+		if f.changed(option) {
+			return "--" + option
 		}
 	}
-	return "", false
+	return ""
+}
+
+// prints reports whether a script is printed, and for how many tasks.
+func (f *campaignFlags) prints() (tasks int, ok bool) {
+	switch {
+	case f.changed("print-sbatch"):
+		return f.sbatch, true
+	case f.changed("print-k8s"):
+		return f.indexed, true
+	}
+	return 0, false
 }
 
 // readCampaign reads the campaign of a session, and leaves of the sweep what the session shall measure.
 func (b *bench) readCampaign() error {
 	f := &b.flags.campaign
-	option, given := f.given()
+	option := f.given()
+	tasks, prints := f.prints()
 	switch {
-	case !given && f.anyMachine:
+	case option == "" && f.anyMachine:
 		return usageErrorf("--any-machine: want --shard or --campaign too: other sessions continue those of their own machine")
-	case !given:
+	case option == "":
 		return nil
 	case b.source.Texts != nil:
 		return usageErrorf("%s: want a sweep file; --print-sweep prints one of the programs on the command line", option)
 	case f.status && b.flags.against != "":
 		return usageErrorf("--status: sessions with --against start from the beginning, so there is nothing to continue")
-	case f.sbatch < 0 || f.indexed < 0:
-		return usageErrorf("%s: want a number of tasks from 1", option)
+	case prints && tasks < 1:
+		return usageErrorf("--print-sbatch, --print-k8s: want a number of tasks from 1, got %d", tasks)
+	case f.changed("campaign") && f.name == "":
+		return usageErrorf("--campaign: want a name")
 	}
 	b.campaign = &runner.Campaign{Name: f.name, AnyMachine: f.anyMachine, Done: b.campaignRuns}
-	if f.shard == "" {
+	if !f.changed("shard") {
 		return nil
 	}
 	shard, err := sweep.ParseShard(f.shard, b.getenv)
@@ -128,10 +142,11 @@ type launcher struct {
 
 // printLauncher prints the script that shares out a sweep.
 func (b *bench) printLauncher() error {
-	text, tasks := sbatchText, b.flags.campaign.sbatch
-	if tasks == 0 {
-		text, tasks = k8sText, b.flags.campaign.indexed
+	text := sbatchText
+	if !b.flags.campaign.changed("print-sbatch") {
+		text = k8sText
 	}
+	tasks, _ := b.flags.campaign.prints()
 	l := launcher{Mark: worktree.LauncherMark, Name: jobName(b.sweep.Suite, b.source.Path), Tasks: tasks, Command: progress.WithShard(b.args, fmt.Sprintf("auto/%d", tasks))}
 	if l.Command == "" {
 		return usageErrorf("bench: the sweep is on standard input, which the tasks do not have: want a file")

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -113,12 +114,8 @@ func (c CampaignState) Notes() []string { return changeLines(c.plan) }
 // View shows the points, incomplete ones first, and the command that measures the missing runs. args are the words of the command line.
 func (c CampaignState) View(args []string) term.View {
 	runs, missing, failed, twice := 0, 0, 0, 0
-	shards := map[int]bool{}
 	for _, p := range c.points {
 		runs, missing, failed, twice = runs+p.runs, missing+p.missing, failed+p.failed, twice+p.twice
-		if p.missing > 0 && p.shard > 0 {
-			shards[p.shard] = true
-		}
 	}
 	done := fmt.Sprintf("campaign %s: %s of %s done", c.plan.Campaign, term.Thousands(runs-missing-failed), term.Count(runs, "run"))
 	if missing > 0 {
@@ -156,18 +153,42 @@ func (c CampaignState) View(args []string) term.View {
 	if twice > 0 {
 		v.Below = append(v.Below, c.twiceLine(twice))
 	}
-	if len(shards) > 0 {
-		list := ranges(slices.Sorted(maps.Keys(shards)))
-		v.Below = append(v.Below, fmt.Sprintf("missing in %s of %d", term.Verb(len(shards), "shard ", "shards ")+list, c.shards))
-		edited := slices.ContainsFunc(c.plan.Changes, func(change runner.Change) bool { return change.Files != "" }) // by mistake, it may be
-		if script := WithScript(args, c.shards); script != "" && !edited {
-			v.Next = append(v.Next, script+" | sbatch --array="+list)
-		}
+	without := c.shardsWith(func(p *pointState) bool { return p.missing > 0 })
+	with := c.shardsWith(func(p *pointState) bool { return p.failed > 0 })
+	script := ""
+	if len(without) > 0 {
+		v.Below = append(v.Below, "missing in "+c.shardsText(without))
+		script = WithScript(args, c.shards) + " | sbatch --array=" + ranges(without)
+	}
+	if len(with) > 0 {
+		v.Below = append(v.Below, "failed in "+c.shardsText(with))
+		script = cmp.Or(script, WithFailedScript(args, c.shards)+" | sbatch --array="+ranges(with))
+	}
+	edited := slices.ContainsFunc(c.plan.Changes, func(change runner.Change) bool { return change.Files != "" }) // by mistake, it may be
+	if script != "" && !edited && CommandLine(args) != "" {
+		v.Next = append(v.Next, script)
 	}
 	if failed > 0 {
 		v.Below = append(v.Below, "failed runs are measured again with --rerun failed")
 	}
 	return v
+}
+
+// shardsWith lists the shards with such a point.
+func (c CampaignState) shardsWith(such func(*pointState) bool) []int {
+	var shards []int
+	for _, p := range c.points {
+		if p.shard > 0 && such(p) {
+			shards = append(shards, p.shard)
+		}
+	}
+	slices.Sort(shards)
+	return slices.Compact(shards)
+}
+
+// shardsText names some of the shards: shards 1-3,7 of 9.
+func (c CampaignState) shardsText(shards []int) string {
+	return fmt.Sprintf("%s%s of %d", term.Verb(len(shards), "shard ", "shards "), ranges(shards), c.shards)
 }
 
 // twiceLine names the sessions that measured the same.

@@ -130,6 +130,11 @@ func WithScript(args []string, shards int) string {
 	return again(args, campaignOptions, "--print-sbatch", strconv.Itoa(shards))
 }
 
+// WithFailedScript returns what WithScript does, with tasks that measure failed runs again.
+func WithFailedScript(args []string, shards int) string {
+	return again(args, append([]string{"--rerun"}, campaignOptions...), "--rerun", "failed", "--print-sbatch", strconv.Itoa(shards))
+}
+
 // again returns a command line of bench without some options that have a value, and with further words.
 func again(args, without []string, with ...string) string {
 	own := len(args)
