@@ -398,7 +398,7 @@ func (s *htmlWriter) differences(c *summary.Comparison) {
 	differs := slices.Concat(slices.DeleteFunc(slices.Clone(all), changing), slices.DeleteFunc(slices.Clone(all), steady))
 	for i := range differs[:min(len(differs), maxDifferences)] {
 		d := &differs[i]
-		name := cmp.Or(environmentNames[d.Name], d.Name)
+		name := cmp.Or(environmentNames[d.Name], views.DifferenceName(d.Name))
 		t.add(string(d.Kind), name, factValues(d.Name, d.Base), factValues(d.Name, d.Head))
 	}
 	if more := len(all) - len(t.Rows); more > 0 {

@@ -244,7 +244,7 @@ func TestDifferences(t *testing.T) {
 	for _, row := range s.Tables[0].Rows {
 		rows = append(rows, row.Cells[1].Text+": "+row.Cells[2].Text+" → "+row.Cells[3].Text)
 	}
-	if want := []string{"commit: aaaaaaaaaaaa → –", "env.load.1m: 1, 2, 3 and 1 more → 5"}; !slices.Equal(rows, want) {
+	if want := []string{"commit: aaaaaaaaaaaa → –", "load.1m: 1, 2, 3 and 1 more → 5"}; !slices.Equal(rows, want) {
 		t.Errorf("rows are %q, want %q", rows, want)
 	}
 	if !strings.HasPrefix(s.Items[0].Command, "neurolens explain session=A session=B") {

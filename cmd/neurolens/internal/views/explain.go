@@ -163,7 +163,7 @@ func evidenceCells(row *compare.ExplainRow) []term.Cell {
 		part = strings.Replace(fmt.Sprintf("%.0f %%", 100**row.Share), "-", "−", 1)
 	}
 	rank := term.ValueString(answer.Integer(row.Rank))
-	return term.Cells(rank, row.Kind, factName(row.Name), value(row.Base), value(row.Head), change, interval, part)
+	return term.Cells(rank, row.Kind, DifferenceName(row.Name), value(row.Base), value(row.Head), change, interval, part)
 }
 
 // evidenceChange returns a change as people read it; empty for what has none.
@@ -292,7 +292,7 @@ func (w Explanation) contrast(row *compare.ExplainRow) string {
 		adjusted = *row.Adjusted
 	}
 	text := fmt.Sprintf("%s, the %s with %s%s %s the %s others, p %s of %s examined",
-		within, runs, factName(row.Name), alike(row), w.effect(row), others, Chance(adjusted), term.Count(w.x.Facts, "fact"))
+		within, runs, DifferenceName(row.Name), alike(row), w.effect(row), others, Chance(adjusted), term.Count(w.x.Facts, "fact"))
 	switch v := judge.ContrastVerdict(row.Verdict); {
 	case v == judge.Opposes:
 		return text + "; this works against the difference"
@@ -326,15 +326,15 @@ func alike(row *compare.ExplainRow) string {
 		return ""
 	}
 	named := row.ConfoundedWith[:min(len(row.ConfoundedWith), maxAlike)]
-	names := term.Texts(named, func(other string) string { return term.Cut(factName(other), explainText+explainText) })
+	names := term.Texts(named, func(other string) string { return term.Cut(DifferenceName(other), explainText+explainText) })
 	if more := len(row.ConfoundedWith) - maxAlike; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return " (with " + strings.Join(names, ", ") + ")"
 }
 
-// factName returns a fact, or a condition on one, as people read it.
-func factName(name string) string {
+// DifferenceName returns the name of a fact in which runs differ, or of a condition on one, for people.
+func DifferenceName(name string) string {
 	fact := strings.TrimPrefix(name, "env.")
 	text, known := FactName(fact)
 	if !known && fact != schema.FactConfig {
