@@ -30,15 +30,22 @@ func (b *Bucket) PushCompacted(ctx context.Context, dir string, s *ingest.Store)
 }
 
 func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
-	until, err := p.hasUntil(ctx)
-	if err != nil || until == 0 {
+	until, lacking, err := p.hasUntil(ctx)
+	if err != nil {
 		return "", err
 	}
-	if newest := p.compacted(); newest > 0 && p.pushes[newest].summary.Replaces >= until {
-		if newest > p.pointer { // who made it was interrupted
-			err = p.point(ctx, newest)
+	newest := p.compacted()
+	if newest > p.pointer { // who made it was interrupted
+		if err := p.point(ctx, newest); err != nil {
+			return "", err
 		}
-		return p.pushes[newest].summary.place(), err
+	}
+	if done := until <= p.pushes[newest].replaces(); done && lacking > 0 {
+		return "", p.pullFirst(ctx, lacking)
+	} else if done && newest > 0 {
+		return p.pushes[newest].summary.place(), nil
+	} else if done {
+		return "", nil
 	}
 	// Only what was pushed is copied. Other runs and events that the store has by now would count as pushed, and come to nobody but those
 	// who read the compacted store.
@@ -101,33 +108,36 @@ func (p *pushing) point(ctx context.Context, n int64) error {
 // pointerKey is the key that says that a push is a compacted store.
 func pointerKey(n int64) string { return compactedDir + numberText(n) + numberSuffix }
 
-// hasUntil returns the number up to which the store has all runs, removed ones too, and events of all pushes.
-func (p *pushing) hasUntil(ctx context.Context) (until int64, err error) {
+// hasUntil returns the number up to which the store has all runs, removed ones too, and events of all pushes, and the first push of which it
+// lacks some, which came after the pull; 0 if it has all.
+func (p *pushing) hasUntil(ctx context.Context) (until, lacking int64, err error) {
+	if err := p.skipReplaced(ctx); err != nil {
+		return 0, 0, err
+	}
 	numbers := p.numbers()
 	if err := p.readAll(ctx, numbers, nil); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	replaces := func(n int64) int64 { return p.pushes[n].summary.Replaces }
 	numbers = slices.DeleteFunc(numbers, func(n int64) bool { return replaces(n) > 0 && replaces(n) != p.base })
 	slices.SortStableFunc(numbers, func(a, b int64) int { return cmp.Compare(cmp.Or(replaces(a), a), cmp.Or(replaces(b), b)) })
 	for _, n := range numbers {
 		runs, events, err := p.store.lacks(ctx, p.history, n, nil)
-		if err != nil {
-			return 0, err
+		if err != nil || runs || events {
+			return until, n, err
 		}
-		if !runs && !events {
-			until = cmp.Or(replaces(n), n)
-			continue
-		}
-		if until > 0 { // it was pushed after the pull
-			return until, nil
-		}
-		if runs, events, err = p.store.lacks(ctx, p.history, n, p.store.isRemoved); err == nil && !runs && !events {
-			return 0, fmt.Errorf("the store lacks removed runs of push %d, which a compaction left out; pull into a new store and push that", n)
-		}
-		return 0, cmp.Or(err, fmt.Errorf("the store lacks runs or events of push %d; run store pull first", n))
+		until = cmp.Or(replaces(n), n)
 	}
-	return until, nil
+	return until, 0, nil
+}
+
+// pullFirst returns the error that the store lacks something of a push.
+func (p *pushing) pullFirst(ctx context.Context, n int64) error {
+	runs, events, err := p.store.lacks(ctx, p.history, n, p.store.isRemoved)
+	if err == nil && !runs && !events {
+		return fmt.Errorf("the store lacks removed runs of push %d, which a compaction left out; pull into a new store and push that", n)
+	}
+	return cmp.Or(err, fmt.Errorf("the store lacks runs or events of push %d; run store pull first", n))
 }
 
 // artifactsUntil lists the artifacts of the pushes up to a number, each once.

@@ -33,6 +33,16 @@ func (h *history) last() (largest int64) {
 	return largest
 }
 
+// unknown counts the manifests that were not read.
+func (h *history) unknown() (n int) {
+	for _, e := range h.pushes {
+		if e.summary == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // entry is a manifest that is in the bucket.
 type entry struct {
 	etag     string    // of the server; empty if it gives none
@@ -87,10 +97,61 @@ func (h *history) keep(n int64, line []byte) error {
 	return nil
 }
 
-// refresh lists all manifests, and reads those that the cache has. If some are unknown that the newest compacted store replaces, it reads
-// the manifest of that store, and the pushes begin after them.
+// refresh lists the manifests, and reads those that the cache has. Manifests are put in order and never replaced. So if the newest one of the
+// cache is in the bucket with its ETag, those before it are as the cache has them, and only it and later ones are listed.
 func (h *history) refresh(ctx context.Context) error {
-	newest := int64(0)
+	newest := h.readCache()
+	if err := h.listAfter(ctx, max(newest-1, 0)); err != nil {
+		return err
+	}
+	if e := h.pushes[newest]; newest > 0 && (e.summary == nil || e.modified.IsZero()) { // the bucket was set back
+		clear(h.pushes)
+		h.base = 0
+		if err := h.listAfter(ctx, 0); err != nil {
+			return err
+		}
+	}
+	for n, e := range h.pushes {
+		if line := h.cached(n); e.summary == nil && line != nil {
+			_ = h.keep(n, line) // a damaged one is read again
+		}
+	}
+	return nil
+}
+
+// readCache reads the newest manifests of the cache of which none is missing in between, and returns the number of the newest. It is 0 if
+// they leave out pushes which none of them replaces.
+func (h *history) readCache() int64 {
+	entries, _ := os.ReadDir(h.cache)
+	newest, next := int64(0), int64(0)
+	for _, e := range slices.Backward(entries) {
+		n, ok := parseNumber("", e.Name())
+		if !ok {
+			continue
+		}
+		content, err := os.ReadFile(h.cacheFile(n))
+		etag, line, _ := bytes.Cut(content, []byte("\n"))
+		if err != nil || len(etag) == 0 || newest > 0 && n != next || h.keep(n, line) != nil {
+			break
+		}
+		h.pushes[n] = entry{etag: string(etag), summary: h.pushes[n].summary, first: h.pushes[n].first, last: h.pushes[n].last}
+		newest, next = max(newest, n), n-1
+	}
+	if c := h.compacted(); c > 0 && next > 0 && h.pushes[c].replaces() >= next {
+		h.base = h.pushes[c].replaces()
+	} else if next > 0 {
+		clear(h.pushes)
+		return 0
+	}
+	return newest
+}
+
+// fewPushes is the number of manifests that are read without asking for a compacted store that replaces them.
+const fewPushes = 2
+
+// skipReplaced reads the manifest of the newest compacted store. If some manifests are unknown that it replaces, the pushes begin after them.
+func (h *history) skipReplaced(ctx context.Context) error {
+	newest := h.readCache()
 	err := h.list(ctx, compactedDir, "", true, func(l listed) error {
 		if n, ok := parseNumber(compactedDir, l.key); ok {
 			newest = max(newest, n)
@@ -98,19 +159,13 @@ func (h *history) refresh(ctx context.Context) error {
 		return nil
 	})
 	h.pointer = newest
-	if err != nil {
+	if err != nil || newest == 0 {
 		return err
 	}
-	if err := h.listAfter(ctx, 0); err != nil {
-		return err
-	}
-	for n := range h.pushes {
-		if line := h.cached(n); line != nil {
-			_ = h.keep(n, line) // a damaged one is read again
+	if last := h.last(); newest > last { // it was put meanwhile
+		if err := h.listAfter(ctx, last); err != nil {
+			return err
 		}
-	}
-	if newest == 0 {
-		return nil
 	}
 	switch err := h.readManifest(ctx, newest); {
 	case errors.Is(err, ErrDamaged):
@@ -125,7 +180,7 @@ func (h *history) refresh(ctx context.Context) error {
 		}
 	}
 	if known < replaces {
-		h.base = replaces
+		h.base = max(h.base, replaces)
 	}
 	return nil
 }
@@ -141,7 +196,12 @@ func (h *history) listAfter(ctx context.Context, n int64) error {
 		if !ok || number <= n {
 			return nil
 		}
-		h.pushes[number] = entry{etag: l.etag, modified: l.modified}
+		e := h.pushes[number]
+		if e.etag != l.etag {
+			e = entry{etag: l.etag}
+		}
+		e.modified = l.modified
+		h.pushes[number] = e
 		return nil
 	})
 }

@@ -160,8 +160,8 @@ func TestSetBack(t *testing.T) {
 	valuetest.Equal(t, len(storetest.States(t, fresh)), 3)
 }
 
-// TestGap: a push refuses a bucket in which a manifest is missing or damaged, and says what helps. A pull names it and takes the others. What
-// helps helps.
+// TestGap: a push refuses a bucket in which a manifest is missing or damaged, and says what helps. A pull names it and takes the others. Who has
+// read it before goes on. What helps helps.
 func TestGap(t *testing.T) {
 	for what, damage := range map[string]func(s *server, key string){
 		"is missing, and later pushes are there": func(s *server, key string) { delete(s.objects, key) },
@@ -179,23 +179,23 @@ func TestGap(t *testing.T) {
 		}
 		valuetest.Must(pull(t, reader, into))
 		damage(server, "team/pushes/000000000002.json")
-		for _, options := range []*bucket.Options{o, uncached(t, o)} {
-			err := valuetest.Error(push(t, options, from))
-			valuetest.Equal(t, strings.Count(err.Error(), "pushes/000000000002.json"), 1, what)
-			for _, says := range []string{"pushes/000000000002.json", what, "; put this object back from a copy, or pull "} {
-				valuetest.Fails(t, err, says)
-			}
+		err := valuetest.Error(push(t, uncached(t, o), from))
+		valuetest.Equal(t, strings.Count(err.Error(), "pushes/000000000002.json"), 1, what)
+		for _, says := range []string{"pushes/000000000002.json", what, "; put this object back from a copy, or pull "} {
+			valuetest.Fails(t, err, says)
 		}
 		fresh := newStore(t)
 		valuetest.DeepEqual(t, refusals(t, uncached(t, o), fresh), []string{"pushes/000000000002.json"}, what)
 		valuetest.Equal(t, len(storetest.States(t, fresh)), 2, what)
-		valuetest.DeepEqual(t, refusals(t, reader, into), []string{"pushes/000000000002.json"}, what)
+		add(t, from, few(1)...)
+		valuetest.Equal(t, valuetest.Must(push(t, o, from)).Runs, 1, what)
+		valuetest.Equal(t, valuetest.Must(pull(t, reader, into)).Added, 1, what)
 		_, found := verify(t, o, false)
 		valuetest.Equal(t, found[0].Path, "pushes/000000000002.json", what)
 
 		other := valuetest.Must(bucket.Open("s3://bench/other", *o))
 		with(t, from, func(s *ingest.Store) {
-			valuetest.Equal(t, valuetest.Must(other.Push(t.Context(), from, s)).Runs, 3, what)
+			valuetest.Equal(t, valuetest.Must(other.Push(t.Context(), from, s)).Runs, 4, what)
 		})
 	}
 }
@@ -208,6 +208,39 @@ func TestHugeNumber(t *testing.T) {
 	_, found := verify(t, o, false)
 	valuetest.Equal(t, len(found), 1)
 	valuetest.Equal(t, found[0].Path, "pushes/000000000002.json")
+}
+
+// TestCompactedBehind: a store that lacks pushes which came after the compacted store in the bucket makes none, and says what helps.
+func TestCompactedBehind(t *testing.T) {
+	_, o := newServer(t)
+	one, two := newStore(t, few(1)...), newStore(t, few(1)...)
+	key := valuetest.Must(compact(t, o, one))
+	valuetest.Must(push(t, uncached(t, o), two))
+	valuetest.Fails(t, valuetest.Error(compact(t, o, one)), "the store lacks runs or events of push 3; run store pull first")
+	valuetest.Must(pull(t, o, one))
+	if again := valuetest.Must(compact(t, o, one)); again <= key {
+		t.Errorf("the compacted store %s is followed by %s", key, again)
+	}
+}
+
+// TestCacheOfCompacted: who began with a compacted store lists the names after the newest that it knows.
+func TestCacheOfCompacted(t *testing.T) {
+	server, o := newServer(t)
+	from := newStore(t)
+	for range 5 {
+		add(t, from, few(1)...)
+		valuetest.Must(push(t, o, from))
+	}
+	valuetest.Must(compact(t, o, from))
+	into, reader := newStore(t), uncached(t, o)
+	valuetest.Must(pull(t, reader, into))
+	add(t, from, few(1)...)
+	valuetest.Must(push(t, o, from))
+	server.page = 2
+	server.sent()
+	valuetest.Equal(t, valuetest.Must(pull(t, reader, into)).Added, 1)
+	valuetest.Equal(t, server.sent(), 5, "the marker, a listing, a manifest, samples and runs")
+	same(t, from, into)
 }
 
 // TestFileOfAnotherPush: a file comes with each run that left it, also when only an earlier push put it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -339,7 +340,6 @@ func TestRequests(t *testing.T) {
 			valuetest.OK(t, s.Append(full))
 			valuetest.Must(s.Annotate(ingest.Annotation{Kind: schema.EventNote, Runs: []string{full.RunID}, Value: "all tables"}))
 		})
-		server.page = 2000
 		server.sent()
 		done := valuetest.Must(push(t, writer, session))
 		if n := server.sent(); n > most || done.Runs != 2 {
@@ -389,6 +389,22 @@ func TestRepeated(t *testing.T) {
 	into := newStore(t)
 	valuetest.Equal(t, valuetest.Must(pull(t, o, into)).Added, 3)
 	same(t, two, into)
+}
+
+// TestClocks: a machine whose clock is ahead puts its runs once, also from another cache.
+func TestClocks(t *testing.T) {
+	const ahead = 3 * time.Hour
+	server, o := newServer(t)
+	server.set(func(_ int, r *requested) fault {
+		r.answer.Header().Set("Date", time.Now().Add(-ahead).UTC().Format(http.TimeFormat))
+		return none
+	})
+	dir := newStore(t, few(1)...)
+	valuetest.Equal(t, valuetest.Must(push(t, o, dir)).Runs, 1)
+	for key, there := range server.objects {
+		server.objects[key] = object{there.content, there.modified.Add(-ahead)}
+	}
+	valuetest.Equal(t, valuetest.Must(push(t, uncached(t, o), dir)).Runs, 0)
 }
 
 // TestSilence: Quiet is called once for a server that accepts requests and never answers, and a second request without an answer is the last.

@@ -79,6 +79,11 @@ func (p *pulling) pull(ctx context.Context, b *Bucket, dir string) (err error) {
 	if err := p.refresh(ctx); err != nil {
 		return err
 	}
+	if p.unknown() > fewPushes {
+		if err := p.skipReplaced(ctx); err != nil {
+			return err
+		}
+	}
 	stage, err := newStage(p.cache)
 	if err != nil {
 		return err
@@ -124,6 +129,9 @@ func (p *pulling) round(ctx context.Context, stage *stage) error {
 		}
 		if missing = missing[n:]; p.damaged[p.compacted()] && p.base > 0 { // then the pushes that it replaces are needed
 			p.base = 0
+			if err := p.listAfter(ctx, 0); err != nil {
+				return err
+			}
 			if missing, err = p.missing(ctx); err != nil {
 				return err
 			}

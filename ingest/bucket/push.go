@@ -37,7 +37,8 @@ const (
 	pushMemory = 128 << 20 // for files that are read at the same time
 )
 
-// skew is how much clocks of writers may be behind that of the server. Beyond it, a run may be put twice; readers count it once.
+// skew is how much the clock of a writer may have been ahead of that of the server when it measured, besides what it is ahead now. Beyond it,
+// a run may be put twice; readers count it once.
 const skew = time.Hour
 
 // Push puts all sealed runs, and all events, of a store that the bucket lacks. It seals live runs first. When it returns without error,
@@ -285,11 +286,20 @@ func (p *pushing) readRecent(ctx context.Context, files []schema.SealedFile, eve
 	for _, id := range events {
 		earlier(id.Time())
 	}
-	var recent []int64
-	for _, n := range p.numbers() {
-		if e := p.pushes[n]; e.summary == nil && (e.modified.IsZero() || !oldest.IsZero() && !e.modified.Before(oldest.Add(-skew))) {
-			recent = append(recent, n)
+	since := time.Time{}
+	if !oldest.IsZero() {
+		since = oldest.Add(-skew - p.ahead())
+	}
+	isRecent := func(n int64) bool {
+		e := p.pushes[n]
+		return e.summary == nil && (e.modified.IsZero() || !oldest.IsZero() && !e.modified.Before(since))
+	}
+	recent := slices.DeleteFunc(p.numbers(), func(n int64) bool { return !isRecent(n) })
+	if len(recent) > fewPushes {
+		if err := p.skipReplaced(ctx); err != nil {
+			return err
 		}
+		recent = slices.DeleteFunc(p.numbers(), func(n int64) bool { return !isRecent(n) })
 	}
 	return p.readAll(ctx, recent, nil)
 }

@@ -125,6 +125,15 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
+// ahead returns how much the clock of this machine is ahead of that of the server.
+func (r *remote) ahead() time.Duration {
+	at := r.clock.Load()
+	if at == 0 {
+		return 0
+	}
+	return max(time.Since(time.Unix(at, 0)), 0)
+}
+
 // newTransport returns a transport that leaves bodies as they are, and cuts connections in which nothing happens.
 func (r *remote) newTransport() transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
