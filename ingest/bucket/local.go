@@ -92,18 +92,21 @@ func (l *local) lacks(ctx context.Context, h *history, n int64, spared func(run 
 	if err != nil || len(ids) == 0 {
 		return false, events, err
 	}
-	runs, err = l.lacksRuns(ctx, ids, spared)
-	return runs, events, err
+	missing, err := l.missingOf(ctx, ids, spared)
+	return len(missing) > 0, events, err
 }
 
-// lacksRuns reports whether one of some runs, whose ids ascend, is not here and not spared. It reads the files that can have one of them.
-func (l *local) lacksRuns(ctx context.Context, ids []schema.ULID, spared func(run schema.ULID) bool) (bool, error) {
+// missingOf returns those of some runs, whose ids ascend, that are not here and not spared. It reads the files that can have one of them.
+func (l *local) missingOf(ctx context.Context, ids []schema.ULID, spared func(run schema.ULID) bool) (missing []schema.ULID, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	first, last := ids[0].Time().UnixMilli(), ids[len(ids)-1].Time().UnixMilli()
 	var near []schema.SealedFile
 	for _, f := range l.listing.Sealed {
 		if f.First <= last && f.Last >= first {
 			if _, err := l.runsOf(f); err != nil {
-				return false, err
+				return nil, err
 			}
 			near = append(near, f)
 		}
@@ -120,10 +123,10 @@ func (l *local) lacksRuns(ctx context.Context, ids []schema.ULID, spared func(ru
 			continue
 		}
 		if !l.live[id] && (spared == nil || !spared(id)) {
-			return true, nil
+			missing = append(missing, id)
 		}
 	}
-	return false, ctx.Err()
+	return missing, ctx.Err()
 }
 
 // hasNames reports whether the files of a push, or the files that it was made from, are there by their names.

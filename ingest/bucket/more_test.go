@@ -160,6 +160,16 @@ func TestChosen(t *testing.T) {
 	valuetest.Equal(t, len(got), 1)
 	valuetest.Equal(t, got[wanted[0]], storetest.States(t, one)[wanted[0]])
 	storetest.Whole(t, into)
+	again := pullSome(t, o, into, wanted...)
+	valuetest.Equal(t, fmt.Sprint(again.Added, again.Objects, again.Bytes), "0 0 0", "what was read to choose from is not read again")
+	kept := valuetest.Must(filepath.Glob(filepath.Join(o.Cache, "*", "*.runs")))
+	valuetest.Equal(t, len(kept), 2)
+	for _, name := range kept {
+		valuetest.OK(t, os.Remove(name))
+		valuetest.OK(t, os.WriteFile(name, []byte("damaged"), 0o600))
+	}
+	valuetest.Equal(t, pullSome(t, o, into, wanted...).Objects, 2, "what is damaged in the cache is read again")
+	valuetest.Equal(t, pullSome(t, o, into, wanted...).Objects, 0)
 	valuetest.Equal(t, valuetest.Must(push(t, o, into)).Runs, 0, "what was pulled is not pushed")
 	valuetest.Must(pull(t, o, into))
 	valuetest.Equal(t, len(storetest.States(t, into)), 7)

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
@@ -25,7 +28,7 @@ import (
 type Pulled struct {
 	ingest.Merged
 	Pushes  int   // whose runs or events were missing
-	Objects int   // that were read, without manifests
+	Objects int   // that were read from the bucket, without manifests
 	Bytes   int64 // of these objects
 }
 
@@ -64,6 +67,8 @@ type pulling struct {
 	damaged map[int64]bool // pushes that were refused
 	wanted  map[string]bool
 	done    Pulled
+
+	counting sync.Mutex // of objects in done, while several are read
 }
 
 // lacking is a push of which the store lacks runs or events.
@@ -207,13 +212,21 @@ func (p *pulling) chosen(ctx context.Context, stage *stage, pushes []lacking) er
 			return err
 		}
 	}
-	ids, err := p.options.Choose(ctx, string(stage.Dir))
+	matching, err := p.options.Choose(ctx, string(stage.Dir))
 	if err != nil {
+		return err
+	}
+	ids, err := schema.ParseULIDs(matching)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(ids, schema.ULID.Compare)
+	if ids, err = p.store.missingOf(ctx, ids, nil); err != nil {
 		return err
 	}
 	p.wanted = map[string]bool{}
 	for _, id := range ids {
-		p.wanted[id] = true
+		p.wanted[id.String()] = true
 	}
 	for _, l := range pushes {
 		if !l.runs || p.damaged[l.number] {
@@ -271,7 +284,7 @@ func (p *pulling) takeFiles(ctx context.Context, stage *stage, dir string) (err 
 		var failed error
 		for _, o := range offered[sum] {
 			if failed = p.stageObject(ctx, stage, nil, o); failed == nil {
-				p.done.Objects, p.done.Bytes, size = p.done.Objects+1, p.done.Bytes+o.Bytes, size+o.Bytes
+				size += o.Bytes
 				break
 			}
 			if !errors.Is(failed, ErrDamaged) {
@@ -347,10 +360,6 @@ func (p *pulling) stagePush(ctx context.Context, stage *stage, l lacking, take f
 	}
 	err := inParallel(ctx, len(objects), func(i int) error { return p.stageObject(ctx, stage, m, objects[i]) })
 	if err == nil {
-		p.done.Objects += len(objects)
-		for _, o := range objects {
-			p.done.Bytes += o.Bytes
-		}
 		if !stage.pushes[l.number] {
 			stage.pushes[l.number] = true
 			p.done.Pushes++
@@ -397,6 +406,9 @@ func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o 
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
+	if o.Kind == kindRuns && p.options.Choose != nil && p.kept(o, file) {
+		return nil
+	}
 	if err := p.fetch(ctx, o, file); err != nil {
 		if errors.Is(err, os.ErrExist) {
 			return nil // an artifact that another push has too
@@ -404,10 +416,48 @@ func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o 
 		_ = os.Remove(file)
 		return err
 	}
+	p.counting.Lock()
+	p.done.Objects, p.done.Bytes = p.done.Objects+1, p.done.Bytes+o.Bytes
+	p.counting.Unlock()
+	if o.Kind == kindRuns && p.options.Choose != nil {
+		p.keepObject(o, file)
+	}
 	if o.Kind == kindEvents {
 		return p.splitEvents(stage, m, o, file)
 	}
 	return nil
+}
+
+// keptFile returns the name, in the cache, of an object with runs that was read to choose from. Which of them match, later events may change.
+func (p *pulling) keptFile(o Object) string { return filepath.Join(p.cache, o.SHA256+keptSuffix) }
+
+const keptSuffix = ".runs"
+
+// keepObject keeps an object in the cache. If that fails, the next pull reads it again.
+func (p *pulling) keepObject(o Object, file string) {
+	if p.cache != "" {
+		_ = os.Link(file, p.keptFile(o))
+	}
+}
+
+// kept makes a file of an object that the cache has. A damaged one is removed there.
+func (p *pulling) kept(o Object, file string) bool {
+	if p.cache == "" || os.Link(p.keptFile(o), file) != nil {
+		return false
+	}
+	opened, err := os.Open(file)
+	if err == nil {
+		defer opened.Close()
+		hash := sha256.New()
+		var size int64
+		if size, err = io.Copy(hash, opened); err == nil {
+			err = o.check(size, hex.EncodeToString(hash.Sum(nil)))
+		}
+	}
+	if err != nil {
+		_, _ = os.Remove(file), os.Remove(p.keptFile(o))
+	}
+	return err == nil
 }
 
 // splitEvents makes a file of each line.
