@@ -10,9 +10,11 @@ import pytest
 from neurolens._program import answer
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
 OUTCOME = pytest.StashKey[str]()
+NOT_PASSED = pytest.StashKey[set[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,6 +30,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="The same, into the store DIR. Default: the one that the program finds.",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note the tests that did not pass: what they measured may be of wrong work."""
+    report = yield
+    if not report.passed:
+        item.config.stash.setdefault(NOT_PASSED, set()).add(item.nodeid)
+    return report
 
 
 @pytest.hookimpl(trylast=True)
@@ -51,30 +62,34 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _stored(config: pytest.Config, store: str | None) -> str:
-    """Store the benchmarks of a session, and return what became of them."""
-    benchmarks = getattr(config, "_benchmarksession", None)
-    if benchmarks is None:
+    """Store the benchmarks of the tests that passed, and return what became of them."""
+    measured = getattr(config, "_benchmarksession", None)
+    if measured is None:
         return "nothing was stored: pytest-benchmark is not installed"
+    not_passed = config.stash.get(NOT_PASSED, set())
+    benchmarks = [one for one in measured.benchmarks if one.fullname not in not_passed]
+    failed = len(measured.benchmarks) - len(benchmarks)
+    left_out = f", {failed} left out: the test did not pass" if failed else ""
     from pytest_benchmark.utils import safe_dumps
 
     commit = config.hook.pytest_benchmark_generate_commit_info(config=config)
     config.hook.pytest_benchmark_update_commit_info(config=config, commit_info=commit)
     document = config.hook.pytest_benchmark_generate_json(
         config=config,
-        benchmarks=benchmarks.benchmarks,
+        benchmarks=benchmarks,
         include_data=True,
-        machine_info=benchmarks.get_machine_info(),
+        machine_info=measured.get_machine_info(),
         commit_info=commit,
     )
-    config.hook.pytest_benchmark_update_json(config=config, benchmarks=benchmarks.benchmarks, output_json=document)
+    config.hook.pytest_benchmark_update_json(config=config, benchmarks=benchmarks, output_json=document)
     if not document["benchmarks"]:
-        return "nothing was stored: no benchmark ran"
+        return "nothing was stored: no benchmark ran" + left_out
     folder = config.invocation_params.dir
     document["neurolens_env"] = _program(["env"], folder)
     into = ["--store", store] if store else []
     files = _program(["ingest", *into, "--from=pytest-benchmark", "-"], folder, safe_dumps(document).encode())
     runs, of = _count(files[0]["runs"], "run"), _count(len(document["benchmarks"]), "benchmark")
-    return f"{runs} of {of} stored in {store or 'the store'}"
+    return f"{runs} of {of} stored in {store or 'the store'}{left_out}"
 
 
 def _count(n: int, noun: str) -> str:

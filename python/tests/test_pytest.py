@@ -39,7 +39,7 @@ def suite(folder):
 
 def test_stores_every_round(suite, folder):
     out = suite("--neurolens-store", "kept", "test_suite.py")
-    assert "neurolens: 3 runs of 3 benchmarks stored in kept" in out
+    assert "neurolens: 2 runs of 2 benchmarks stored in kept, 1 left out: the test did not pass" in out
     rows = asked(
         """
         SELECT benchmark, params['n'] AS n, status, samples.n_samples, len(samples.values) AS rounds, samples.unit,
@@ -56,7 +56,6 @@ def test_stores_every_round(suite, folder):
     assert rows == [
         {"benchmark": "test_suite.py::test_sum", "n": "1", "n_samples": 7, "rounds": 7, **same},
         {"benchmark": "test_suite.py::test_sum", "n": "2", "n_samples": 7, "rounds": 7, **same},
-        {"benchmark": "test_suite.py::test_wrong", "n": None, "n_samples": 3, "rounds": 3, **same},
     ]
 
 
@@ -67,8 +66,8 @@ def test_is_off(suite, folder):
 
 def test_store_that_the_program_finds(suite, folder, monkeypatch):
     monkeypatch.setenv("NEUROLENS_STORE", str(folder / "found"))
-    assert "3 runs of 3 benchmarks stored" in suite("--neurolens", "test_suite.py")
-    assert len(asked("SELECT 1 FROM runs", folder / "found")) == 3
+    assert "2 runs of 2 benchmarks stored" in suite("--neurolens", "test_suite.py")
+    assert len(asked("SELECT 1 FROM runs", folder / "found")) == 2
     assert "1 run of 1 benchmark stored" in suite("--neurolens", "test_suite.py::test_sum[1]", status=0)
 
 
@@ -77,4 +76,6 @@ def test_fails_no_test(suite, folder):
     passing = ("test_suite.py::test_plain", "test_suite.py::test_sum")
     assert "neurolens: nothing was stored: " in suite("--neurolens-store", "file/store", *passing, status=0)
     assert "nothing was stored: no benchmark ran" in suite("--neurolens", passing[0], status=0)
+    wrong = suite("--neurolens", "test_suite.py::test_wrong")
+    assert "nothing was stored: no benchmark ran, 1 left out: the test did not pass" in wrong
     assert "pytest-benchmark is not installed" in suite("--neurolens", "-p", "no:benchmark", passing[0], status=0)
