@@ -64,7 +64,24 @@ repeats: 3
 	return dir, orders
 }
 
-// checkShared checks that each run of sharedSweep is there once, that blocks are whole, that some nodes have measured, that all orders were
+// placesOf returns the block, the position and the seed of each ok run of a store, by variant, n and repeat.
+func placesOf(t *testing.T, dir, store string) map[string]string {
+	t.Helper()
+	type row struct{ Launch, Place string }
+	places := map[string]string{}
+	out := programtest.Output(t, dir, "query", "--store", store, "--format", "jsonl", `
+SELECT concat_ws(' ', variant, params['n'], repeat_index) AS launch, concat_ws(' ', block_index, position_index, env['runner.order_seed']) AS place
+FROM runs WHERE status = 'ok'`)
+	for line := range strings.Lines(out) {
+		var r row
+		valuetest.OK(t, json.Unmarshal([]byte(line), &r))
+		places[r.Launch] = r.Place
+	}
+	valuetest.DeepEqual(t, len(places), 72, "launches with a place")
+	return places
+}
+
+// checkShared checks that each run of sharedSweep is there once, that blocks and the order are those of a session that is not shared out, that some nodes have measured, that all orders were
 // carried out, and that no process is left.
 func checkShared(t *testing.T, dir, orders string, nodes int) {
 	t.Helper()
@@ -102,6 +119,8 @@ func checkShared(t *testing.T, dir, orders string, nodes int) {
 	if len(seen) != 72 || len(machines) != nodes {
 		t.Errorf("%d of 72 launches were measured, on machines %v", len(seen), machines)
 	}
+	programtest.Output(t, dir, "bench", "sweep.yaml", "--shard", "1/1", "--store", "whole")
+	valuetest.DeepEqual(t, placesOf(t, dir, "runs_store"), placesOf(t, dir, "whole"), "blocks, positions and seeds")
 	if left := processesIn(dir); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
