@@ -75,7 +75,8 @@ func (b *bench) readCampaign() error {
 	case b.source.Texts != nil:
 		return usageErrorf("%s: want a sweep file; --print-sweep prints one of the programs on the command line", option)
 	case f.status && b.flags.against != "":
-		return usageErrorf("--status: sessions with --against start from the beginning, so there is nothing to continue")
+		return usageErrorf("--status: sessions with --against start from the beginning, so there is nothing to continue; " +
+			"neurolens ls --by env.runner.campaign,env.runner.shard says what they stored")
 	case prints && tasks < 1:
 		return usageErrorf("--print-sbatch, --print-k8s: want a number of tasks from 1, got %d", tasks)
 	case f.changed("campaign") && f.name == "":
@@ -89,7 +90,7 @@ func (b *bench) readCampaign() error {
 	if err != nil {
 		return usageErrorf("--shard: %v", err)
 	}
-	b.campaign.Shard = shard
+	b.campaign.Shard, b.app.args = shard, progress.InShard(b.args, shard.String())
 	return nil
 }
 
@@ -112,11 +113,15 @@ func (b *bench) campaignState() error {
 	if err != nil {
 		return explained(err)
 	}
+	stores := ""
+	if len(b.stores) > 0 {
+		stores = b.dir
+	}
 	state := progress.NewCampaignState(&plan, b.sweep, b.campaign.Shard)
 	for _, note := range state.Notes() {
 		progress.Note(b.stderr, note)
 	}
-	if err := b.print(b.format, state.Table(), func() term.View { return state.View(b.args) }); err != nil {
+	if err := b.print(b.format, state.Table(), func() term.View { return state.View(b.args, stores) }); err != nil {
 		return err
 	}
 	if state.Incomplete() {
@@ -137,7 +142,7 @@ type launcher struct {
 	Name    string // of the job: letters, digits and -
 	Tasks   int
 	Command string // with its shard, for a shell
-	Status  string // the command that lists the missing runs
+	Status  string // the command that lists the missing runs; empty: tasks do not continue
 }
 
 // printLauncher prints the script that shares out a sweep.
@@ -151,7 +156,9 @@ func (b *bench) printLauncher() error {
 	if l.Command == "" {
 		return usageErrorf("bench: the sweep is on standard input, which the tasks do not have: want a file")
 	}
-	l.Status = progress.WithStatus(b.args)
+	if b.flags.against == "" {
+		l.Status = progress.WithStatus(b.args)
+	}
 	return template.Must(template.New("").Parse(text)).Execute(b.stdout, l)
 }
 

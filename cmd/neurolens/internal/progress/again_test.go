@@ -2,11 +2,13 @@ package progress
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/shellwords"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestWithRepeats(t *testing.T) {
@@ -62,5 +64,17 @@ func TestAgainBytes(t *testing.T) {
 	want := append([]string{"neurolens", "bench", "a\tb", "", "--set", "x=\n", "--store", "caf\xe9", "\u202e", "it's", "$x", "!", "--repeats", "7"}, args[13:]...)
 	if got, err = shellwords.Split(WithRepeats(args, 7)); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestInShard: the next command of a task that took its shard from an array names the shard. Words of a program stay as they are.
+func TestInShard(t *testing.T) {
+	for line, want := range map[string]string{
+		"bench s.yaml --shard auto/4":               "bench s.yaml --shard 2/4",
+		"bench s.yaml --shard=auto --repeats 3":     "bench s.yaml --shard=2/4 --repeats 3",
+		"bench s.yaml --shard 2/4 --campaign auto":  "bench s.yaml --shard 2/4 --campaign auto",
+		"bench --shard auto/4 -- sh --shard auto/4": "bench --shard 2/4 -- sh --shard auto/4",
+	} {
+		valuetest.DeepEqual(t, strings.Join(InShard(strings.Fields(line), "2/4"), " "), want, line)
 	}
 }

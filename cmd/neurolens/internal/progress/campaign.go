@@ -11,8 +11,10 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // CampaignState says how far the sessions of a campaign are.
@@ -111,8 +113,9 @@ func (c CampaignState) Table() answer.Table {
 // Notes say which stored runs do not count, and why.
 func (c CampaignState) Notes() []string { return changeLines(c.plan) }
 
-// View shows the points, incomplete ones first, and the command that measures the missing runs. args are the words of the command line.
-func (c CampaignState) View(args []string) term.View {
+// View shows the points, incomplete ones first, and the command that measures the missing runs or, of a complete campaign, shows all its
+// runs. args are the words of the command line, and store is the folder of a store that commands have to name; empty: none.
+func (c CampaignState) View(args []string, store string) term.View {
 	runs, missing, failed, twice := 0, 0, 0, 0
 	for _, p := range c.points {
 		runs, missing, failed, twice = runs+p.runs, missing+p.missing, failed+p.failed, twice+p.twice
@@ -168,10 +171,35 @@ func (c CampaignState) View(args []string) term.View {
 	if script != "" && !edited && CommandLine(args) != "" {
 		v.Next = append(v.Next, script)
 	}
+	if missing == 0 {
+		v.Next = append(v.Next, c.showCommand(store))
+	}
 	if failed > 0 {
 		v.Below = append(v.Below, "failed runs are measured again with --rerun failed")
 	}
 	return v
+}
+
+// showCommand returns the command that compares or lists the runs of all sessions of the campaign.
+func (c CampaignState) showCommand(store string) string {
+	words := []string{"neurolens", "ls", "env." + schema.FactCampaign + "=" + filter.QuoteWord(c.plan.Campaign)}
+	variants := map[string]bool{}
+	for i := range c.sweep.Points {
+		variants[c.sweep.Points[i].Variant] = true
+	}
+	if c.sweep.Baseline != "" || len(variants) > 1 {
+		words[1] = "compare"
+	}
+	for _, planned := range c.plan.Launches {
+		if planned.Done != nil && planned.Done.Env.GitCommit != "" {
+			words = append(words, "git_commit="+planned.Done.Env.GitCommit)
+			break
+		}
+	}
+	if store != "" {
+		words = append(words, "--store", store)
+	}
+	return term.ShellLine(words...)
 }
 
 // shardsWith lists the shards with such a point.

@@ -122,6 +122,23 @@ func WithShard(args []string, shard string) string {
 	return again(args, campaignOptions, "--shard", shard)
 }
 
+// InShard returns the words of a command line of bench that measures a shard, which they name in place of auto, so that it is the same shard
+// outside of the array.
+func InShard(args []string, shard string) []string {
+	named := slices.Clone(args)
+	for i, word := range named {
+		switch {
+		case word == "--":
+			return named
+		case strings.HasPrefix(word, "--shard=auto"):
+			named[i] = "--shard=" + shard
+		case i > 0 && named[i-1] == "--shard" && strings.HasPrefix(word, "auto"):
+			named[i] = shard
+		}
+	}
+	return named
+}
+
 // WithStatus returns a command line of bench that says how far a campaign is. It is empty where the sweep came on standard input.
 func WithStatus(args []string) string { return again(args, campaignOptions, "--status") }
 
