@@ -87,10 +87,26 @@ func UnpackEvents(f disk.Files) error {
 			return err
 		}
 	}
+	others, err := fs.ReadDir(f, schema.EventsDir) // a compacted store of a bucket has the lines there, for Trino
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range others {
+		if _, err := schema.ParseEventFile(e.Name()); err == nil {
+			return nil // another process did it
+		}
+		if err := f.Rename(path.Join(schema.EventsDir, e.Name()), path.Join(temp, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	if err := disk.SyncDir(f, temp); err != nil {
 		return err
 	}
-	if err := f.Rename(temp, schema.EventsDir); err != nil {
+	err = f.Remove(schema.EventsDir)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = f.Rename(temp, schema.EventsDir)
+	}
+	if err != nil {
 		if now, _ := schema.ListEvents(f); len(now.Files) > 0 { // another process did it
 			return nil
 		}
