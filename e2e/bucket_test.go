@@ -189,6 +189,10 @@ func TestBucket(t *testing.T) {
 		valuetest.Contains(t, p.Messages.String(), says)
 		valuetest.Equal(t, len(valuetest.Must(os.ReadDir(part))), 0, "a pull that fails makes no store", says)
 	}
+	p := s.program(t, part, "store", "sync", "s3://bench/tean")
+	valuetest.Equal(t, p.Run() != nil, true)
+	valuetest.Contains(t, p.Messages.String(), "nothing was pushed there yet, and there is no store here to push")
+	valuetest.Equal(t, len(valuetest.Must(os.ReadDir(part))), 0, "a sync of a mistyped URL makes no store")
 	got = s.run(t, part, "store", "pull", team, "--filter", "session="+third)
 	valuetest.Equal(t, fmt.Sprint(got["added"]), "2")
 	valuetest.DeepEqual(t, sessions(t, part), map[string]int{third: 2})

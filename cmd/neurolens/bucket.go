@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // bucketHelp is the end of the help of the commands about buckets.
@@ -84,11 +85,19 @@ func newStoreSyncCommand(a *app) *cobra.Command {
 	return a.bucketCommand(&cobra.Command{
 		Use:     "sync URL",
 		Short:   "Pull from a bucket, then push to it",
-		Long:    "Do store pull, then store push. If there is no store, it is created. If nothing\nwas pushed to URL yet, only push.\n" + bucketHelp,
+		Long:    "Do store pull, then store push. If there is no store, it is created, unless\nnothing was pushed to URL yet. Then a store is only pushed.\n" + bucketHelp,
 		Example: "  neurolens store sync s3://bench/team",
 	}, func(ctx context.Context, b *bucket.Bucket) error {
-		if err := b.Reach(ctx); !errors.Is(err, bucket.ErrEmpty) {
+		err := b.Reach(ctx)
+		if !errors.Is(err, bucket.ErrEmpty) {
 			return err
+		}
+		dir, unknown := a.writeStore()
+		if unknown != nil {
+			return unknown
+		}
+		if _, none := schema.ReadHeader(schema.Dir(dir)); errors.Is(none, schema.ErrNoStore) {
+			return fmt.Errorf("%w, and there is no store here to push", err)
 		}
 		return nil
 	}, func(t *transfer) error {

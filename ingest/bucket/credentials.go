@@ -15,10 +15,11 @@ import (
 
 // profile is a named part of the files that the programs of AWS share: ~/.aws/config and ~/.aws/credentials.
 type profile struct {
-	name   string
-	chosen bool // by AWS_PROFILE
-	found  bool
-	keys   map[string]string // without values that are secret
+	name    string
+	chosen  bool // by AWS_PROFILE
+	found   bool
+	process bool              // it has a credential_process
+	keys    map[string]string // without values that are secret
 }
 
 // readProfile reads the profile that AWS_PROFILE names, or the profile default. Errors do not repeat lines of the files, which have secrets.
@@ -49,7 +50,7 @@ func readProfile(getenv func(string) string) (*profile, error) {
 		if err != nil {
 			continue
 		}
-		p.found = true
+		p.found, p.process = true, p.process || section.HasKey("credential_process")
 		for _, key := range []string{"region", "endpoint_url", "role_arn"} {
 			if value := section.Key(key).String(); value != "" {
 				p.keys[key] = value
@@ -113,6 +114,9 @@ func (p *profile) problem(err error) error {
 		return nil
 	case err != nil:
 		line, _, _ := strings.Cut(err.Error(), "\n")
+		if p.process {
+			line = "its credential_process fails: " + line
+		}
 		return fmt.Errorf("%w: %s: %.200s", errCredentials, p.source(), line)
 	case p.keys["role_arn"] != "":
 		return fmt.Errorf(`%w: %s has a role_arn, which is not read; eval "$(aws configure export-credentials --format env)" makes variables of it`, errCredentials, p.source())

@@ -284,8 +284,14 @@ func TestErrors(t *testing.T) {
 	try("s3://other/team", "there is no bucket other at http://127.0.0.1:")
 	answering(403, "InvalidAccessKeyId")
 	try("s3://bench/team", "refuses the credentials (InvalidAccessKeyId)")
+	answering(403, "AccessDenied")
+	try("s3://bench/team", "does not allow it with these credentials (AccessDenied)")
+	answering(403, "RequestTimeTooSkewed")
+	try("s3://bench/team", "the clock of this machine differs too much from that of http://127.0.0.1:")
+	answering(400, "AuthorizationHeaderMalformed")
+	try("s3://bench/team", "wants another region (AuthorizationHeaderMalformed); set AWS_REGION")
 	answering(403, "<script>\n"+secret)
-	try("s3://bench/team", "refuses the credentials")
+	try("s3://bench/team", "does not allow it with these credentials")
 	answering(501, "NotImplemented")
 	try("s3://bench/team", "answers NotImplemented")
 	answering(503, "SlowDown")
@@ -300,6 +306,21 @@ func TestErrors(t *testing.T) {
 		server.objects["team/neurolens-bucket.json"] = object{content: []byte(text)}
 		try("s3://bench/team", says)
 	}
+}
+
+// TestOnlyNewUnknown: a server that knows no If-None-Match is named at the first push, with the header.
+func TestOnlyNewUnknown(t *testing.T) {
+	server, o := newServer(t)
+	server.set(func(_ int, r *requested) fault {
+		if r.Header.Get("If-None-Match") == "" {
+			return none
+		}
+		fail(r.answer, http.StatusNotImplemented, "NotImplemented")
+		return answered
+	})
+	_, err := push(t, o, newStore(t, few(1)...))
+	valuetest.Fails(t, err, "does not know If-None-Match. Two writers could overwrite each other's pushes; use another object store")
+	valuetest.Equal(t, len(server.keys("")), 0)
 }
 
 // TestNewerManifest: a bucket in which a later version wrote is refused, and nothing is pulled.
@@ -375,7 +396,7 @@ func TestRefusedObject(t *testing.T) {
 			return answered
 		})
 		_, err := push(t, o, from)
-		valuetest.Fails(t, err, "refuses the credentials (AccessDenied)", part)
+		valuetest.Fails(t, err, "does not allow it with these credentials (AccessDenied)", part)
 		valuetest.Equal(t, len(server.keys("team/pushes/")), 0, part)
 		server.set(nil)
 		valuetest.Equal(t, valuetest.Must(push(t, o, from)).Runs, 5, part)
@@ -454,8 +475,8 @@ func TestCredentials(t *testing.T) {
 		"no secret":               {profile: "lab", credentials: "[lab]\naws_access_key_id = AKID\n", says: `profile "lab" (AWS_PROFILE): profile has partial static credentials`},
 		"nothing":                 {profile: "lab", config: "[profile lab]\nregion = eu-west-1\n", says: `profile "lab" (AWS_PROFILE) has neither keys, nor a credential_process, nor SSO`},
 		"a role":                  {profile: "lab", config: "[profile lab]\nrole_arn = arn:aws:iam::1:role/x\n", says: `profile "lab" (AWS_PROFILE) has a role_arn, which is not read`},
-		"a process that fails":    {profile: "lab", config: "[profile lab]\ncredential_process = sh -c false\n", says: `profile "lab" (AWS_PROFILE): exit status 1`},
-		"the default one's fails": {config: "[default]\ncredential_process = /no/such program\n", says: `profile "default": fork/exec /no/such: no such file or directory`},
+		"a process that fails":    {profile: "lab", config: "[profile lab]\ncredential_process = sh -c false\n", says: `profile "lab" (AWS_PROFILE): its credential_process fails: exit status 1`},
+		"the default one's fails": {config: "[default]\ncredential_process = /no/such program\n", says: `profile "default": its credential_process fails: fork/exec /no/such: no such file or directory`},
 		"not a file of profiles":  {credentials: secret + "\n", says: "credentials cannot be read, or is not a file of profiles"},
 		"keys":                    {profile: "lab", credentials: "[lab]\naws_access_key_id = AKID\naws_secret_access_key = " + secret + "\n", sends: true},
 		"a process":               {profile: "lab", config: "[profile lab]\ncredential_process = sh HOME/give\n", sends: true},

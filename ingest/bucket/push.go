@@ -118,7 +118,7 @@ func (h *history) probe(ctx context.Context) error {
 	case errors.Is(err, errTaken):
 		return nil
 	case err == nil:
-		return errors.New("the bucket does not keep If-None-Match: it replaced an object that existed. Two writers could overwrite each other's pushes; use another object store")
+		return errors.New("the bucket does not keep If-None-Match: it replaced an object that existed. " + whyOnlyNew)
 	default:
 		return fmt.Errorf("trying whether the bucket keeps If-None-Match: %w", err)
 	}

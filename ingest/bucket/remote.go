@@ -189,8 +189,14 @@ func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int
 		etag = info.ETag
 		return err
 	})
+	if answer, answered := errors.AsType[minio.ErrorResponse](err); answered && onlyNew && answer.StatusCode == http.StatusNotImplemented {
+		return "", fmt.Errorf("putting %s: %s does not know If-None-Match. %s", r.url(key), r.endpoint, whyOnlyNew)
+	}
 	return etag, r.failed(ctx, "putting", key, err)
 }
+
+// whyOnlyNew says what is wrong with a bucket without If-None-Match.
+const whyOnlyNew = "Two writers could overwrite each other's pushes; use another object store"
 
 // again sends a request, and repeats it while its error may pass.
 func (r *remote) again(ctx context.Context, request func() error) error {
@@ -441,8 +447,17 @@ func (r *remote) failed(ctx context.Context, doing, key string, err error) error
 	if wordOfServer.MatchString(answer.Code) {
 		said = answer.Code
 	}
+	switch answer.Code {
+	case "RequestTimeTooSkewed":
+		return fmt.Errorf("%s %s: the clock of this machine differs too much from that of %s (%s)", doing, r.url(key), r.endpoint, said)
+	case "AuthorizationHeaderMalformed", minio.InvalidRegion:
+		return fmt.Errorf("%s %s: %s wants another region (%s); set AWS_REGION", doing, r.url(key), r.endpoint, said)
+	}
 	switch answer.StatusCode {
 	case http.StatusForbidden, http.StatusUnauthorized:
+		if answer.Code == minio.AccessDenied && !r.anonymous() {
+			return fmt.Errorf("%s %s: %s does not allow it with these credentials (%s)", doing, r.url(key), r.endpoint, said)
+		}
 		if r.anonymous() {
 			return fmt.Errorf("%w, and %s wants some (%s); set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", errCredentials, r.endpoint, said)
 		}

@@ -56,6 +56,12 @@ const bucketScheme = "s3://"
 
 func isBucket(history string) bool { return strings.HasPrefix(history, bucketScheme) }
 
+// isPlainBucket reports whether a URL has a bucket and names, of which none is empty.
+func isPlainBucket(url string) bool {
+	at := strings.TrimSuffix(strings.TrimPrefix(url, bucketScheme), "/")
+	return plainPath.MatchString(at) && fs.ValidPath(at)
+}
+
 // plainPath is what a path in the script has: nothing that a shell or YAML would take for something else.
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/@+-]+$`)
 
@@ -73,7 +79,7 @@ func WorkflowFiles(o WorkflowOptions) ([]WorkflowFile, error) {
 		return nil, fmt.Errorf("--sweep %q: want a path relative to the root of the repository", o.Sweep)
 	case !plainPath.MatchString(o.Sweep) || strings.HasPrefix(o.Sweep, "-"):
 		return nil, fmt.Errorf("--sweep %q: want a path of letters, digits and . _ / @ + -", o.Sweep)
-	case isBucket(o.History) && !plainPath.MatchString(strings.TrimPrefix(o.History, bucketScheme)):
+	case isBucket(o.History) && !isPlainBucket(o.History):
 		return nil, fmt.Errorf("--history %q: want a bucket and a prefix of letters, digits and . _ / @ + -, as s3://bench/team", o.History)
 	case isBucket(o.History):
 	case !plainPath.MatchString(o.History) || strings.HasPrefix(o.History, "-"):

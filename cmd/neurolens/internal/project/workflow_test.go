@@ -121,6 +121,7 @@ func TestFilesRefusals(t *testing.T) {
 		`--history "cash": want artifact, branch, cache, none, or a folder, as ./`:                          {"github", "s.yaml", "cash"},
 		`--history "a/'b": want artifact, branch, cache, none, a bucket as s3://bench/team, or a folder of`: {"github", "s.yaml", "a/'b"},
 		`--history "": want artifact, branch, cache, none, a bucket as s3://bench/team, or a folder of`:     {"github", "s.yaml", ""},
+		`--history "s3://bench//x": want a bucket and a prefix`:                                             {"github", "s.yaml", "s3://bench//x"},
 		`--history "s3://": want a bucket and a prefix`:                                                     {"github", "s.yaml", "s3://"},
 		`--history "s3://me:x@y/$(z)": want a bucket and a prefix`:                                          {"github", "s.yaml", "s3://me:x@y/$(z)"},
 	} {
