@@ -18,7 +18,8 @@ import (
 // history is what a command knows of the pushes in a bucket.
 type history struct {
 	*remote
-	cache   string // directory with the manifests that were read; they only save requests
+	cache   string  // directory with the manifests that were read; they save requests, and tell what the bucket had
+	seen    []int64 // numbers of the manifests in the cache, ascending, before those in the bucket were listed
 	pushes  map[int64]entry
 	pointer int64      // the number of the newest compacted store that is found without reading all manifests
 	base    int64      // a compacted store replaces the pushes up to it, whose manifests need not be read
@@ -122,13 +123,9 @@ func (h *history) refresh(ctx context.Context) error {
 // readCache reads the newest manifests of the cache of which none is missing in between, and returns the number of the newest. It is 0 if
 // they leave out pushes which none of them replaces.
 func (h *history) readCache() int64 {
-	entries, _ := os.ReadDir(h.cache)
+	h.look()
 	newest, next := int64(0), int64(0)
-	for _, e := range slices.Backward(entries) {
-		n, ok := parseNumber("", e.Name())
-		if !ok {
-			continue
-		}
+	for _, n := range slices.Backward(h.seen) {
 		content, err := os.ReadFile(h.cacheFile(n))
 		etag, line, _ := bytes.Cut(content, []byte("\n"))
 		if err != nil || len(etag) == 0 || newest > 0 && n != next || h.keep(n, line) != nil {
@@ -144,6 +141,25 @@ func (h *history) readCache() int64 {
 		return 0
 	}
 	return newest
+}
+
+// look lists the manifests of the cache.
+func (h *history) look() {
+	entries, _ := os.ReadDir(h.cache)
+	for _, e := range entries {
+		if n, ok := parseNumber("", e.Name()); ok {
+			h.seen = append(h.seen, n)
+		}
+	}
+}
+
+// eachGone calls do for each manifest of the cache after the last one of the bucket: it is lost, or the bucket was set back.
+func (h *history) eachGone(last int64, do func(n int64, err error)) {
+	for _, n := range h.seen {
+		if n > last {
+			do(n, fmt.Errorf("%w: it is missing, and this machine has read it before; push again from the machines that have its runs", ErrDamaged))
+		}
+	}
 }
 
 // fewPushes is the number of manifests that are read without asking for a compacted store that replaces them.

@@ -200,6 +200,29 @@ func TestGap(t *testing.T) {
 	}
 }
 
+// TestNewestIsLost: that the newest manifest is missing says verify, pull and --gc on a machine that has read it. Who pushes again mends it.
+func TestNewestIsLost(t *testing.T) {
+	const newest = "pushes/000000000002.json"
+	server, o := newServer(t)
+	from, into, reader := newStore(t, few(1)...), newStore(t), uncached(t, o)
+	valuetest.Must(push(t, o, from))
+	add(t, from, few(1)...)
+	valuetest.Must(push(t, o, from))
+	valuetest.Must(pull(t, reader, into))
+	delete(server.objects, "team/"+newest)
+	_, found := verify(t, reader, false)
+	valuetest.Equal(t, len(found), 1)
+	valuetest.Equal(t, found[0].Path, newest)
+	valuetest.Contains(t, found[0].Problem, "it is missing, and this machine has read it before")
+	valuetest.DeepEqual(t, refusals(t, reader, into), []string{newest})
+	valuetest.Fails(t, valuetest.Error(opened(t, reader).RemoveLeftovers(t.Context())), newest)
+	valuetest.Equal(t, valuetest.Must(push(t, o, from)).Runs, 1)
+	valuetest.DeepEqual(t, refusals(t, reader, into), nil)
+	valuetest.Equal(t, valuetest.Must(pull(t, uncached(t, o), newStore(t))).Added, 2)
+	_, found = verify(t, reader, true)
+	valuetest.Equal(t, len(found), 0)
+}
+
 // TestHugeNumber: one strange key is one gap.
 func TestHugeNumber(t *testing.T) {
 	server, o := newServer(t)

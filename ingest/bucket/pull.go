@@ -84,6 +84,7 @@ func (p *pulling) pull(ctx context.Context, b *Bucket, dir string) (err error) {
 	if err := p.refresh(ctx); err != nil {
 		return err
 	}
+	p.eachGone(p.last(), p.refuse)
 	if p.unknown() > fewPushes {
 		if err := p.skipReplaced(ctx); err != nil {
 			return err

@@ -185,10 +185,21 @@ func countLacking(others, ids []schema.ULID) (n int) {
 // their manifest. So those of the manifests up to last are in the list of objects, and an object there that no manifest names was put by a
 // push that has not ended.
 func (h *history) readWhole(ctx context.Context, refused func(n int64, err error)) (objects map[string]listed, last int64, err error) {
+	h.look()
 	if err := h.listAfter(ctx, 0); err != nil {
 		return nil, 0, err
 	}
 	last = h.last()
+	h.eachGone(last, func(n int64, gone error) {
+		if refused != nil {
+			refused(n, gone)
+		} else {
+			err = h.inManifest(n, gone)
+		}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
 	objects = map[string]listed{}
 	err = h.list(ctx, "", "", false, func(l listed) error {
 		objects[l.key] = l
