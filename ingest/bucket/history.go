@@ -167,7 +167,7 @@ const fewPushes = 2
 
 // skipReplaced reads the manifest of the newest compacted store. If some manifests are unknown that it replaces, the pushes begin after them.
 func (h *history) skipReplaced(ctx context.Context) error {
-	newest := h.readCache()
+	newest := int64(0)
 	err := h.list(ctx, compactedDir, "", true, func(l listed) error {
 		if n, ok := parseNumber(compactedDir, l.key); ok {
 			newest = max(newest, n)
