@@ -88,8 +88,8 @@ func BaseMetric(name string) string {
 	return base
 }
 
-// isReading reports whether readings may have a metric.
-func isReading(name string) bool {
+// IsReading reports whether readings may have a metric, such as power, or power.1 of the second device.
+func IsReading(name string) bool {
 	base, device, suffixed := strings.Cut(name, ".")
 	n, err := strconv.Atoi(device)
 	return slices.Contains(telemetryMetrics, base) && (!suffixed || err == nil && Suffix(n) == "."+device && n > 0)
@@ -134,7 +134,7 @@ func parseReadings(document []byte, began time.Time, took time.Duration) (Readin
 	seen := map[string]bool{}
 	for _, s := range r.Series {
 		whole := len(s.AtNS) == len(s.Values) && len(s.AtNS) > 0 && len(s.AtNS) <= maxReadings+1
-		if !whole || !isReading(s.Name) || seen[s.Name] || !(s.Tick > 0) || s.Tick > 1 || !slices.IsSorted(s.AtNS) ||
+		if !whole || !IsReading(s.Name) || seen[s.Name] || !(s.Tick > 0) || s.Tick > 1 || !slices.IsSorted(s.AtNS) ||
 			s.AtNS[0] < 0 || s.AtNS[len(s.AtNS)-1] > int64(took) {
 			return Readings{}, malformed("telemetry", s.Name)
 		}
@@ -147,7 +147,7 @@ func parseReadings(document []byte, began time.Time, took time.Duration) (Readin
 	}
 	r.Series = slices.DeleteFunc(r.Series, func(s Series) bool { return r.Missing[s.Name] == Implausible })
 	for name, why := range r.Missing {
-		if !isReading(name) || seen[name] && why != Implausible {
+		if !IsReading(name) || seen[name] && why != Implausible {
 			return Readings{}, malformed("telemetry", name)
 		}
 	}

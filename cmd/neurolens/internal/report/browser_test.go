@@ -447,6 +447,21 @@ func TestNarrowAnswers(t *testing.T) {
 	}
 }
 
+// TestTallChartOnPaper: a chart of many panels is no taller than a page, with room for its title and command.
+func TestTallChartOnPaper(t *testing.T) {
+	v := open(t, browser(t), file(t, written(t, small("example.com/vec/dot/Dot"))))
+	v.do(chromedp.EmulateViewport(794, 1123))
+	media(v, "print", "light")
+	height := v.text(`(() => {
+		const chart = document.querySelector(".chart svg")
+		chart.setAttribute("viewBox", "0 0 600 3000")
+		return String(Math.round(chart.getBoundingClientRect().height / innerHeight * 100))
+	})()`)
+	if height != "80" {
+		t.Errorf("the chart takes %s %% of a page, want 80", height)
+	}
+}
+
 // TestWideTable: at 1280 pixels a table of 16 columns, as three tools have them, is not cut, and a column that says nothing is not there.
 func TestWideTable(t *testing.T) {
 	p := small("example.com/vec/dot/Dot")

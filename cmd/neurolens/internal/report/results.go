@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -138,7 +139,7 @@ func (p markdownWriter) columns(g *summary.Group) (metrics, left []string) {
 	asked := p.d.Selection.Metrics
 	wanted := func(metric string, place int) bool {
 		_, registered := schema.KindOfMetric(metric)
-		return len(asked) > 0 || place == 0 || slices.Contains(beside, metric) || !registered
+		return len(asked) > 0 || place == 0 || slices.Contains(beside, metric) || !registered && !probe.IsReading(metric)
 	}
 	for i, metric := range g.Metrics {
 		if wanted(metric, i) && (len(asked) > 0 || len(metrics) < maxColumns) {
