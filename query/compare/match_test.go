@@ -89,7 +89,7 @@ func TestCompareMatrix(t *testing.T) {
 }
 
 // TestComparePlanned: a selection without two sides is compared with the baseline that its sweep names, as with Axis. If the sweeps name
-// none, it is a guess, except for a gate; if they name several, the error names them.
+// none, it is a guess, except for a gate and for points that may do different work; if they name several, the error names them.
 func TestComparePlanned(t *testing.T) {
 	t.Parallel()
 	const reference = "./old in-{size} \"x\""
@@ -104,7 +104,8 @@ func TestComparePlanned(t *testing.T) {
 		return runs
 	}
 	one, other, none := measured(1, "variant="+reference), measured(2, "variant=new"), measured(3, "")
-	db := querytest.SealedRuns(t, slices.Concat(one, other, none))
+	work := slices.Concat(querytest.RunsOf(&n, 4, querytest.Of(1, func(*schema.Run) {}), wobble(1000)...), querytest.RunsOf(&n, 4, querytest.Of(2, func(*schema.Run) {}), wobble(2000)...))
+	db := querytest.SealedRuns(t, slices.Concat(one, other, none, work))
 	planned := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(1)})
 	asked := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(1), Axis: "variant", Reference: filter.Quote(reference), Paired: true})
 	valuetest.Equal(t, len(planned.Rows), 1)
@@ -124,7 +125,8 @@ func TestComparePlanned(t *testing.T) {
 	for _, c := range []struct{ base, says string }{
 		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD"},
 		{"variant=new,nonesuch session=" + querytest.SessionID(1) + "," + querytest.SessionID(2), "have different baselines (variant="},
-		{"variant=nonesuch", "variant=nonesuch matches no run (3 sessions in this store)"},
+		{"variant=nonesuch", "variant=nonesuch matches no run (4 sessions in this store)"},
+		{"session=" + querytest.SessionID(4), "and its points may do different work: neurolens compare --matrix batch_size=1 session=" + querytest.SessionID(4) + " compares the values of batch_size if they do the same"},
 	} {
 		_, err := compare.Compare(t.Context(), db, compare.Request{Base: c.base})
 		querytest.WantInput(t, err, c.says)
