@@ -426,7 +426,7 @@ func TestPast(t *testing.T) {
 	if len(d.Answer) != 4 || d.Answer[0].Verdict != "regressed" || !strings.HasPrefix(d.Answer[0].Text, "Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: ") {
 		t.Fatalf("%+v", d.Answer)
 	}
-	valuetest.Contains(t, d.Answer[2].Text, "; may be chance; compare --gate judges it now, history from 2 more sessions on.")
+	valuetest.Contains(t, d.Answer[2].Text, "; may be chance; compare --gate may judge it now, history from 2 more sessions on.")
 	for i, command := range want {
 		if d.Answer[i].Command != command && command != "" {
 			t.Errorf("command %d is %s, want %s", i, d.Answer[i].Command, command)

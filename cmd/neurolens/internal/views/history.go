@@ -427,7 +427,7 @@ func JudgesNewest(missing int, now bool) string {
 	if !now {
 		return "may be chance; history judges it " + more
 	}
-	return "may be chance; compare --gate judges it now, history " + more
+	return "may be chance; compare --gate may judge it now, history " + more
 }
 
 // improvedLately reports whether newest sessions are far off their level, and none for the worse.

@@ -252,7 +252,7 @@ func TestHistoryOutcome(t *testing.T) {
 		{madeHistory(-.3, 0), "no regression found in 2 series\n\n"},
 		{short, "no regression found in 2 series\n\n"},
 		{none, "5 sessions cannot decide among 2 series; from 8 on they can\n\nlatency · matmul"},
-		{departed(madeHistory(0, 0), 1, 1), "newest session 2026-09-12 (81cc0fe..9a01b3d): bs=2, 4.00 ms → 5.21 ms, +30.0 %;\nmay be chance; compare --gate judges it now, history from 2 more sessions on\nno regression found in 2 series\n\n"},
+		{departed(madeHistory(0, 0), 1, 1), "newest session 2026-09-12 (81cc0fe..9a01b3d): bs=2, 4.00 ms → 5.21 ms, +30.0 %;\nmay be chance; compare --gate may judge it now, history from 2 more sessions on\nno regression found in 2 series\n\n"},
 		{departed(none, 2, 0, 1), "newest 2 sessions, since 2026-09-12 (81cc0fe..9a01b3d): 2 series far off their\nlevel, the worst bs=1, 4.00 ms → 5.21 ms, +30.0 %; may be chance"},
 		{departed(madeHistory(.3, 0), 1, 1), "newest session 2026-09-12 (81cc0fe..9a01b3d): bs=2, 4.00 ms → 5.21 ms, +30.0 %;\n"},
 		{better, "1 of 2 series regressed since 2026-09-07 (81cc0fe..9a01b3d): bs=1, 4.00 ms →\n5.21 ms, +30.0 %\nnewest session 2026-09-12 "},
