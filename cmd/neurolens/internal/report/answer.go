@@ -72,10 +72,14 @@ func (m Maker) answers(d *Document) []Answer {
 			all = append(all, m.nothingCompared(d))
 		}
 	}
-	if !d.pooled() {
-		all = append(all, failedAnswers(d)...)
+	if d.pooled() {
+		return all
 	}
-	return all
+	failed := failedAnswers(d)
+	if d.Counts.ByStatus[string(schema.StatusOK)] == 0 {
+		return append(failed, all...)
+	}
+	return append(all, failed...)
 }
 
 // pooled reports whether values are over many sessions, between which levels may have changed.
@@ -114,11 +118,20 @@ func failedAnswers(d *Document) (all []Answer) {
 		}
 		f := &d.Findings[at].Finding
 		text := fmt.Sprintf("%s: %s of %s, of %s", lead, term.Thousands(f.Runs), term.Count(d.Counts.Runs, "run"), points(f))
+		var causes []string
 		for i := range d.Failures {
-			if e := &d.Failures[i]; schema.Status(e.Status).Failed() && e.Wrong == wrong && len(e.Causes) > 0 && e.Causes[0].Error != "" {
-				text += ": " + term.Short(term.FirstLine(string(e.Causes[0].Error)))
-				break
+			if e := &d.Failures[i]; schema.Status(e.Status).Failed() && e.Wrong == wrong {
+				for _, c := range e.Causes {
+					causes = append(causes, term.Short(term.FirstLine(string(c.Error))))
+				}
 			}
+		}
+		causes = slices.DeleteFunc(causes, func(c string) bool { return c == "" })
+		if len(causes) > 0 {
+			text += ": " + causes[0]
+		}
+		if others := len(causes) - 1; others > 0 && !wrong {
+			text += fmt.Sprintf(" (and %s)", term.Count(others, "other error"))
 		}
 		all = append(all, Answer{Text: text + ".", Verdict: "failed"})
 	}

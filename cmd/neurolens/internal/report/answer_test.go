@@ -357,8 +357,11 @@ func TestAnswerOfFailed(t *testing.T) {
 		{Status: "error", Runs: 3, Causes: []summary.Cause{{Error: "exit status 4\nwhile it read", Runs: 2}, {Error: "exit status 5"}}},
 		{Status: "error", Wrong: true, Runs: 1, Causes: []summary.Cause{{Error: "1 of 8 values differs"}}},
 	}
+	const failed = "Failed: 3 of 9 runs, of 1 point: exit status 4 (and 1 other error). Wrong result: 1 of 9 runs, of 1 point: 1 of 8 values differs."
 	got := texts(r)
-	valuetest.Equal(t, strings.Join(got[len(got)-2:], " "), "Failed: 3 of 9 runs, of 1 point: exit status 4. Wrong result: 1 of 9 runs, of 1 point: 1 of 8 values differs.")
+	valuetest.Equal(t, strings.Join(got[len(got)-2:], " "), failed)
+	r.Counts.ByStatus = map[string]int{"error": 9}
+	valuetest.Equal(t, strings.Join(texts(r)[:2], " "), failed, "no run is ok")
 }
 
 // TestNothingCompared: a report without an answer says why.
