@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func startCluster(t *testing.T) cluster {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	valuetest.OK(t, os.Chmod(dir, 0o700))
 	host := valuetest.Must(os.Hostname())
-	port := 20000 + os.Getpid()%10000*3
+	port := freePorts(t, 3)
 	conf := fmt.Sprintf(`ClusterName=test
 SlurmctldHost=%[1]s(127.0.0.1)
 SlurmUser=root
@@ -82,6 +83,26 @@ PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 		return strings.TrimSpace(string(out)) == "idle 2"
 	})
 	return c
+}
+
+// freePorts returns the first of n free ports in a row. All are below 32768, where the kernel begins to give ports to connections of others.
+func freePorts(t *testing.T, n int) int {
+	t.Helper()
+	free := func(port int) bool {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		return err == nil && listener.Close() == nil
+	}
+	first, found := 20000+os.Getpid()%4000*n, 0
+	for port := first; port < 1<<15; port++ {
+		if found++; !free(port) {
+			found = 0
+		}
+		if found == n {
+			return port - n + 1
+		}
+	}
+	t.Fatalf("no %d free ports from %d on", n, first)
+	return 0
 }
 
 func (c cluster) command(name string, args ...string) *exec.Cmd {
