@@ -215,6 +215,8 @@ func FactName(fact string) (name string, known bool) {
 		return "program", true
 	case "timer.floor_ns":
 		return "the resolution of the clock in ns", true
+	case "git_dirty":
+		return "uncommitted changes", true
 	case "runner.object":
 		return "function", true
 	}

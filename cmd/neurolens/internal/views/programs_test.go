@@ -31,7 +31,7 @@ func TestDiffersNamesTheCommand(t *testing.T) {
 	}
 }
 
-// TestDiffersNamesNoHash: a hash beside the name of what it is the hash of is left out; else it is said of what it is.
+// TestDiffersNamesNoHash: the hash of a file is left out beside the name of the file. Without the name, the hash is called by its subject.
 func TestDiffersNamesNoHash(t *testing.T) {
 	t.Parallel()
 	differing := []query.FactDifference{
@@ -42,6 +42,7 @@ func TestDiffersNamesNoHash(t *testing.T) {
 	for want, all := range map[string][]query.FactDifference{
 		"; differs: the output, program ./old → ./new": differing,
 		"; differs: the output, the program":           differing[:2],
+		"; differs: uncommitted changes false → true":  {{Name: "git_dirty", Base: []string{"false"}, Head: []string{"true"}}},
 	} {
 		if got := (Comparison{C: &compare.Comparison{Differs: all}}).differs()[0]; !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
