@@ -91,7 +91,7 @@ func (a *app) parquetRuns(ctx context.Context, dir string, count func(r *schema.
 		}
 		err := query.ReadParquet(ctx, dir, o, func(r schema.Run, digest string) error {
 			valid, err := schema.Check(r)
-			if schema.DigestOf(&r) != digest { // an incomplete run is often invalid, too, and the digest says more
+			if schema.DigestOf(&r) != digest { // the digest explains an incomplete run better than its first invalid value
 				err = errors.New("its values do not have its digest: columns, samples or parts of times are missing, or were changed")
 			}
 			count(&r, err)

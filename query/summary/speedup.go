@@ -98,7 +98,7 @@ type Pair struct {
 
 	Verdict string `json:"verdict" doc:"verdict of compare: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; for two selections also missing (not on the head) and added (not on the base)"`
 	Reason  Text   `json:"reason" doc:"why there is no verdict"`
-	Repeats Text   `json:"repeats" doc:"what the repeats of both sides say about a pair without a verdict because its machine or the difference between sessions is unknown, as repeats_result of compare: differ, alike, or the reason why they do not tell. Else null"`
+	Repeats Text   `json:"repeats" doc:"the result of the repeats of a pair without a verdict, because its machine or the difference between sessions is unknown, as repeats_result of compare: differ, alike, or the reason why neither is known. Null with a verdict"`
 	Control bool   `json:"control" doc:"whether the sweep marks it as a control, which no change should affect; controls are in no mean"`
 }
 

@@ -201,7 +201,7 @@ type Guide struct {
 	At, Until float64
 	Text      string
 	Short     string // in place of the text, where that has no room
-	Noted     bool   // a note says what it is, and where: its name gives way to those of others
+	Noted     bool   // a note has the text and the place, so other names come first
 }
 
 // Within tells whether a line lies within an area whose text says enough for both.

@@ -35,7 +35,7 @@ func TestLogTicks(t *testing.T) {
 	}
 }
 
-// TestTwoDates: an axis of time has two ticks at least, however few there is room for and however long it is.
+// TestTwoDates: an axis of time has at least two ticks, at any length and in little room.
 func TestTwoDates(t *testing.T) {
 	for hours := 2; hours < 24*800; hours += 1 + hours/7 {
 		from := 1.8e9 + 1234*float64(hours)

@@ -65,7 +65,7 @@ func (p *pen) fit(s string, size, room float64, bold bool) string {
 	return middle(s, fitting+1)
 }
 
-// cutList leaves out the last words of a list until it fits, and then all of them but what they are called.
+// cutList shortens a list of words by its last words until the list fits. If no word fits, only the heading before the colon is left.
 func cutList(text string, fits func(text string) bool) string {
 	for !fits(text) {
 		at := strings.LastIndex(strings.TrimSuffix(text, ", …"), ", ")

@@ -363,7 +363,7 @@ func TestForestAndScatter(t *testing.T) {
 	}
 }
 
-// TestTonesDiffer: marks of what is unchanged differ from those of what is not decided.
+// TestTonesDiffer: the marks of unchanged and of inconclusive points differ.
 func TestTonesDiffer(t *testing.T) {
 	if open, same := chartdata.ToneOf(judge.Inconclusive), chartdata.ToneOf(judge.Unchanged); open == same || chartdata.ToneOf(judge.Estimate) != open {
 		t.Errorf("inconclusive is %s, unchanged %s, an estimate %s", open, same, chartdata.ToneOf(judge.Estimate))

@@ -69,8 +69,8 @@ func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 	return f, nil
 }
 
-// dropWithout leaves out points that have no place on one of some axes, as an axis of numbers has none for those without one, and says how
-// many they are and of which benchmarks.
+// dropWithout leaves out points without a place on one of some axes, such as points without a number on an axis of numbers. A note counts
+// these points and names their benchmarks.
 func (d *measured) dropWithout(drawn ...*axis) (dropped bool) {
 	for _, a := range drawn {
 		var kept []int

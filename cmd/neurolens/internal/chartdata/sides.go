@@ -78,7 +78,8 @@ func (s *sampled) gatherSides() {
 	s.keepBoth()
 }
 
-// keepBoth orders the groups by their points, and keeps of these the ones that both sides have, as many as there is room for. From here on each group of a base is followed by the one of its head.
+// keepBoth orders the groups by their points, and keeps as many points that both sides have as there is room for. Each group of a base is then
+// followed by the group of its head.
 func (s *sampled) keepBoth() {
 	last, sides := map[string]int{}, map[string]int{}
 	for _, g := range s.groups {

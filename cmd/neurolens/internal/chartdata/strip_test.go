@@ -96,7 +96,7 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// TestWithoutAxis: points that have no value of an axis of numbers are counted, and those that have are drawn.
+// TestWithoutAxis: points without a value of an axis of numbers are counted, and the other points are drawn.
 func TestWithoutAxis(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run

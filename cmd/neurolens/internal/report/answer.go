@@ -498,13 +498,16 @@ func verdictCounts(d *Document, c *summary.Comparison, names namer) string {
 }
 
 // oneSided are the verdicts that say that a side of two has no value.
-var oneSided = []judge.Verdict{"failed", "missing", "fixed", "added"}
+var oneSided = []judge.Verdict{compare.Failed, compare.Missing, compare.Fixed, compare.Added}
 
 // withoutSide names points with one of these verdicts in parentheses; empty for other verdicts.
 func withoutSide(d *Document, c *summary.Comparison, v judge.Verdict, names namer) string {
+	if c.Axis != "side" || !slices.Contains(oneSided, v) {
+		return ""
+	}
 	var all []string
 	for i := range d.Pairs {
-		if p := &d.Pairs[i]; c.Axis == "side" && &d.Comparisons[p.Comparison] == c && p.Verdict == string(v) && slices.Contains(oneSided, v) {
+		if p := &d.Pairs[i]; &d.Comparisons[p.Comparison] == c && p.Verdict == string(v) {
 			all = append(all, names.pair(p))
 		}
 	}

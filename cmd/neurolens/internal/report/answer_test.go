@@ -456,8 +456,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestNotInReport: other series of the machine that got worse stand before those of the report that did not, with the worst one and the
-// command that has all of them. Runs without a start are counted.
+// TestNotInReport: a line about other series that got worse, with the worst series and the command that shows all, stands before the series of
+// the report. Runs without a start are counted.
 func TestNotInReport(t *testing.T) {
 	r := trended()
 	worse, failing, off := r.Trends[0], r.Trends[1], r.Trends[2]

@@ -147,7 +147,7 @@ type drawn struct {
 	SVG                  template.HTML
 }
 
-// writing is what is known while a page is written: how many charts and tables there are, and the styles of these.
+// writing is the state while a page is written: the numbers of its charts and tables, and the styles of the tables.
 type writing struct {
 	pen            Pen
 	charts, tables int
@@ -371,7 +371,7 @@ func (w *writing) table(t *Table) template.HTML {
 	return template.HTML(b.String())
 }
 
-// breakable lets the header of a column, which is often wider than its numbers, go on in another line.
+// breakable breaks the header of a column, often wider than the numbers below, into lines.
 var breakable = strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>")
 
 // row writes a row. The text that all cells of a column share is in an element of its own, which a screen hides.

@@ -345,7 +345,7 @@ func (p markdownWriter) comparisons() {
 // maxNamed is the largest number of rows in a table of changes. The rows of the results have the changes, too.
 const maxNamed = 40
 
-// estimators are the estimators of changes that the medians of the sides contradict, the word beside such a change, and what it is.
+// estimators are the estimators of changes that the medians of the sides contradict, the word beside such a change, and its definition.
 var estimators = [][3]string{
 	{compare.FlagPaired, "paired", "the change is the median of the differences within blocks, so it differs from that of the medians base and value"},
 	{compare.FlagPairwise, "pairwise", "the change is the median of the differences of all pairs of runs, so it differs from that of the medians base and value"},
@@ -461,7 +461,7 @@ func (a against) cell(p *summary.Point) Cell {
 	return c
 }
 
-// verdictText returns the verdict of a pair and, where there is none, what its repeats say.
+// verdictText returns the verdict of a pair, with the result of its repeats if it has no verdict.
 func verdictText(p *summary.Pair) string {
 	switch p.Repeats {
 	case "":

@@ -418,7 +418,7 @@ func (w Comparison) differs() []string {
 	failed := slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Verdict == compare.Failed })
 	for _, d := range programsFirst(w.Facts.Once(c.Differs)) {
 		ofPoints := w.comparesPoints() && strings.HasPrefix(d.Name, "env.runner.") // other points are asked for by other settings
-		if d.Name != "machine" && !ofPoints && !(failed && ofEndedRuns(d)) {       // which is said below
+		if d.Name != "machine" && !ofPoints && !(failed && ofEndedRuns(d)) {       // a line of its own has the machine
 			named = append(named, d)
 		}
 	}

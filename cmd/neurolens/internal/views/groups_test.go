@@ -75,7 +75,7 @@ the best are chosen from points that do different work: --by variant,benchmark g
 		single.Groups[i].Points = 1
 	}
 	if below := strings.Join(l.groups(single).Below, " "); strings.Contains(below, "different work") {
-		t.Errorf("groups of one point are said to be chosen from points that do different work: %s", below)
+		t.Errorf("groups of one point have the line about points that do different work: %s", below)
 	}
 	for best, reds := range map[bool]int{true: 0, false: 1} { // what failed is not the best point
 		g := mixedGroups(best)
