@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -95,6 +97,41 @@ func annotateFails(t *testing.T, said schema.Event, faulty faultyFiles) bool {
 		t.Fatalf("operation %d: the form has %d runs, %v", faulty.At, len(form.Runs), err)
 	}
 	return faulty.Hit
+}
+
+// TestUnpackFaults lets every file operation fail in turn while an event is added to events that a pack alone has: these count at any time,
+// and the next writer goes on.
+func TestUnpackFaults(t *testing.T) {
+	t.Parallel()
+	store, packed := newStore(t)
+	var lines []byte
+	removed := map[string]bool{}
+	for range 2 {
+		run := schema.NewULID(time.Now()).String()
+		e := must(store.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{run}}))
+		removed[run], lines = true, append(lines, must(e.Encode())...)
+	}
+	mustDo(t, os.RemoveAll(filepath.Join(packed, schema.EventsDir)))
+	writeFile(t, filepath.Join(packed, schema.PackedEvents(schema.NewULID(time.Now()))), lines)
+	writeFile(t, filepath.Join(packed, schema.EventsDir, "same.jsonl"), lines)
+	note := schema.Event{Kind: schema.EventNote, Runs: slices.Collect(maps.Keys(removed)), Value: "x"}
+	for _, late := range []bool{false, true} {
+		for at, hit := 0, true; hit; at++ {
+			dir := copied(t, packed)
+			faulty := faultyFiles{OS: must(disk.NewOS(dir)), Fault: syscall.EIO, At: at, Late: late}
+			_, err := runfile.AppendEvent(&faulty, note, time.Now())
+			hit = faulty.Hit
+			if err != nil && !errors.Is(err, faulty.Fault) {
+				t.Fatalf("operation %d: %v", at, err)
+			}
+			valuetest.DeepEqual(t, runfile.ReadRemoved(schema.Dir(dir)), removed, at)
+			mustDo(t, valuetest.Error(runfile.AppendEvent(must(disk.NewOS(dir)), note, time.Now())))
+			valuetest.DeepEqual(t, runfile.ReadRemoved(schema.Dir(dir)), removed, at)
+			if n := len(must(schema.ListEvents(schema.Dir(dir))).Files); n < 3 || err == nil && n != 4 {
+				t.Fatalf("operation %d: %v, and then %d events", at, err, n)
+			}
+		}
+	}
 }
 
 // TestAnnotateInOrder says one thing after another within a millisecond: the last one counts.

@@ -223,6 +223,9 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 	if err != nil || len(events.IDs) == 0 {
 		return err
 	}
+	if err := runfile.UnpackEvents(m.into); err != nil {
+		return err
+	}
 	if err := disk.MakeDirs(m.into, schema.EventsDir); err != nil {
 		return err
 	}

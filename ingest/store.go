@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -113,9 +112,6 @@ func openStore(dir, writer string, files disk.Files) (*Store, error) {
 
 func openFiles(dir, writer string, files disk.Files) (*Store, error) {
 	if err := disk.CheckWritable(files); err != nil {
-		return nil, fmt.Errorf("opening store %s: %w", dir, err)
-	}
-	if err := runfile.UnpackEvents(files); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
 	sealer := sealing.Sealer{Files: files, Version: writer, Rules: sealing.StandardRules()}

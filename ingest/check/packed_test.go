@@ -81,8 +81,11 @@ func TestDamagedPackedEvents(t *testing.T) {
 	valuetest.OK(t, os.WriteFile(pack, content, 0o666))
 	name := schema.PacksDir + "/" + filepath.Base(pack)
 
-	valuetest.ErrorIs(t, valuetest.Error(ingest.Open(dir, "test")), schema.ErrDamaged)
-	valuetest.Fails(t, valuetest.Error(ingest.Open(dir, "test")), name)
+	s := valuetest.Must(ingest.Open(dir, "test"))
+	_, err := s.Annotate(ingest.Annotation{Kind: schema.EventNote, Runs: []string{schema.NewULID(time.Now()).String()}, Value: "x"})
+	valuetest.ErrorIs(t, err, schema.ErrDamaged)
+	valuetest.Fails(t, err, name)
+	valuetest.OK(t, s.Close())
 	other, _ := newStore(t)
 	valuetest.Fails(t, valuetest.Error(other.Merge(context.Background(), dir, ingest.Merging{})), name)
 	valuetest.Fails(t, valuetest.Error(ingest.Compact(context.Background(), dir, t.TempDir(), "test", nil)), name)

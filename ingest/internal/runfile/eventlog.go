@@ -13,6 +13,9 @@ import (
 // AppendEvent sets the id and the time of an event, and writes it. When it returns without error, the event is on disk. It applies after
 // all events that existed when it began, regardless of the clock.
 func AppendEvent(f disk.Files, e schema.Event, now time.Time) (schema.Event, error) {
+	if err := UnpackEvents(f); err != nil {
+		return schema.Event{}, err
+	}
 	last, err := lastEvent(f)
 	if err != nil {
 		return schema.Event{}, err
