@@ -232,6 +232,27 @@ func raced() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
+// TestEndBeforeTheJobIsRead: the supervisor of a runner that dies right after the order to start removes the run directory, although it
+// has not read the job yet.
+func TestEndBeforeTheJobIsRead(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	pool := testPool(t)
+	for range 20 {
+		f := newFolder()
+		valuetest.OK(t, f.make(true))
+		l := valuetest.Must(pool.newLink(f.dir, nil))
+		l.order(orderStart + " " + string(valuetest.Must(json.Marshal(shell("true").job(pool.killWait)))))
+		valuetest.OK(t, l.orders.Close()) // both are there before the supervisor begins
+		status := <-l.exited
+		l.exited <- status
+		l.release(true, pool.killWait)
+		if _, err := os.Lstat(f.dir); status.ExitStatus() != 0 || !os.IsNotExist(err) {
+			f.remove()
+			t.Fatalf("the supervisor ended with %d, signal %d; run directory: %v", status.ExitStatus(), status.Signal(), err)
+		}
+	}
+}
+
 // TestTortureOfTurns kills the supervisor of short runs that follow one another, ever again at a random moment, and then the runner. Each
 // kill loses the run that was going on, at most, and nothing is left.
 func TestTortureOfTurns(t *testing.T) {

@@ -43,7 +43,7 @@ type supervisor struct {
 	given map[string]int // see service
 	// inherited is what processes inherit; see service.
 	inherited *inherited
-	job       *job
+	job       *job // nil until it is read
 	sender    sender
 	files     []*os.File       // standard input, output and error of its processes; for a command also the file for events
 	attr      syscall.ProcAttr // of its processes
@@ -51,7 +51,7 @@ type supervisor struct {
 	spawner *spawner
 	worker  *os.File // events of the worker, to be passed on
 
-	// mu is held to start a process, and taken for good to end the run: after that nothing is started.
+	// mu is held to note the job and to start a process, and taken for good to end the run: after that nothing is started.
 	mu      sync.Mutex
 	leader  leader
 	cleanup []string    // that is due when the run ends
@@ -77,10 +77,13 @@ func (s *supervisor) serve() error {
 		return err
 	}
 	s.sender.hold(event{Event: eventHello, Proto: proto, At: s.sender.now()})
-	var err error
-	if s.job, err = s.readJob(); err != nil {
+	job, err := s.readJob()
+	if err != nil {
 		return err
 	}
+	s.mu.Lock() // a run that was ended before stays without a job
+	s.job = job
+	s.mu.Unlock()
 	if err = s.openFiles(); err != nil {
 		return err
 	}
@@ -157,6 +160,9 @@ func (s *supervisor) finish() {
 // (PTRACE_O_EXITKILL), and the runner reaps.
 func (s *supervisor) killAll() (killed, left int) {
 	s.mu.Lock() // for good
+	if s.job == nil {
+		return 0, 0
+	}
 	if s.tracing.Load() {
 		_ = os.RemoveAll(s.dir) // the runner holds its files open
 		s.sender.flush()
