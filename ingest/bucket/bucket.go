@@ -60,13 +60,13 @@ func (b *Bucket) Reach(ctx context.Context) error {
 }
 
 // open reads the marker, once, and begins a history without pushes.
-func (b *Bucket) open(ctx context.Context) (*history, error) {
+func (b *Bucket) open(ctx context.Context) (*pushLog, error) {
 	if b.id == "" {
 		if err := b.readMarker(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return &history{remote: b.remote, cache: b.cacheDir(), pushes: map[int64]entry{}}, nil
+	return &pushLog{remote: b.remote, cache: b.cacheDir(), pushes: map[int64]entry{}}, nil
 }
 
 // readMarker reads the marker. The error is ErrEmpty if nothing was pushed.

@@ -34,23 +34,23 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	newest := p.compacted()
-	if newest > p.pointer { // who made it was interrupted
+	newest := p.log.compacted()
+	if newest > p.log.pointer { // who made it was interrupted
 		if err := p.point(ctx, newest); err != nil {
 			return "", err
 		}
 	}
-	if done := until <= p.pushes[newest].replaces(); done && lacking > 0 {
+	if done := until <= p.log.pushes[newest].replaces(); done && lacking > 0 {
 		return "", p.pullFirst(ctx, lacking)
 	} else if done && newest > 0 {
-		return p.pushes[newest].summary.place(), nil
+		return p.log.pushes[newest].summary.place(), nil
 	} else if done {
 		return "", nil
 	}
 	// Only what was pushed is copied. Other runs and events that the store has by now would count as pushed, and come to nobody but those
 	// who read the compacted store.
 	sealed, pushed := p.store.listing.Sealed, p.store.listing.Events.Files
-	stage, err := newStage(p.cache)
+	stage, err := newStage(p.log.cache)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 	if err := p.putEvents(ctx, m, events); err != nil {
 		return "", err
 	}
-	size, err := p.commit(ctx, m)
+	size, err := p.log.commit(ctx, m)
 	if err != nil {
 		return "", err
 	}
@@ -96,12 +96,12 @@ func (p *pushing) compact(ctx context.Context, dir string) (string, error) {
 			p.done.Objects, p.done.Bytes = p.done.Objects+1, p.done.Bytes+o.Bytes
 		}
 	}
-	return m.place(), p.point(ctx, p.compacted())
+	return m.place(), p.point(ctx, p.log.compacted())
 }
 
 // point says in the bucket that a push is a compacted store.
 func (p *pushing) point(ctx context.Context, n int64) error {
-	_, err := p.putBytes(ctx, pointerKey(n), []byte(p.pushes[n].summary.Push+"\n"), false)
+	_, err := p.log.putBytes(ctx, pointerKey(n), []byte(p.log.pushes[n].summary.Push+"\n"), false)
 	return err
 }
 
@@ -111,18 +111,18 @@ func pointerKey(n int64) string { return compactedDir + numberText(n) + numberSu
 // hasUntil returns the number up to which the store has all runs, removed ones too, and events of all pushes, and the first push of which it
 // lacks some, which came after the pull; 0 if it has all.
 func (p *pushing) hasUntil(ctx context.Context) (until, lacking int64, err error) {
-	if err := p.skipReplaced(ctx); err != nil {
+	if err := p.log.skipReplaced(ctx); err != nil {
 		return 0, 0, err
 	}
-	numbers := p.numbers()
-	if err := p.readAll(ctx, numbers, nil); err != nil {
+	numbers := p.log.numbers()
+	if err := p.log.readAll(ctx, numbers, nil); err != nil {
 		return 0, 0, err
 	}
-	replaces := func(n int64) int64 { return p.pushes[n].summary.Replaces }
-	numbers = slices.DeleteFunc(numbers, func(n int64) bool { return replaces(n) > 0 && replaces(n) != p.base })
+	replaces := func(n int64) int64 { return p.log.pushes[n].summary.Replaces }
+	numbers = slices.DeleteFunc(numbers, func(n int64) bool { return replaces(n) > 0 && replaces(n) != p.log.base })
 	slices.SortStableFunc(numbers, func(a, b int64) int { return cmp.Compare(cmp.Or(replaces(a), a), cmp.Or(replaces(b), b)) })
 	for _, n := range numbers {
-		runs, events, err := p.store.lacks(ctx, p.history, n, nil)
+		runs, events, err := p.store.lacks(ctx, p.log, n, nil)
 		if err != nil || runs || events {
 			return until, n, err
 		}
@@ -133,7 +133,7 @@ func (p *pushing) hasUntil(ctx context.Context) (until, lacking int64, err error
 
 // pullFirst returns the error that the store lacks something of a push.
 func (p *pushing) pullFirst(ctx context.Context, n int64) error {
-	runs, events, err := p.store.lacks(ctx, p.history, n, p.store.isRemoved)
+	runs, events, err := p.store.lacks(ctx, p.log, n, p.store.isRemoved)
 	if err == nil && !runs && !events {
 		return fmt.Errorf("the store lacks removed runs of push %d, which a compaction left out; pull into a new store and push that", n)
 	}
@@ -143,8 +143,8 @@ func (p *pushing) pullFirst(ctx context.Context, n int64) error {
 // artifactsUntil lists the artifacts of the pushes up to a number, each once.
 func (p *pushing) artifactsUntil(until int64) (objects []Object) {
 	seen := map[string]bool{}
-	for _, n := range p.numbers() {
-		m := p.pushes[n].summary
+	for _, n := range p.log.numbers() {
+		m := p.log.pushes[n].summary
 		if m == nil || cmp.Or(m.Replaces, n) > until {
 			continue
 		}

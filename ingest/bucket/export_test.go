@@ -43,9 +43,9 @@ func (b *Bucket) Hurry(idle time.Duration) { b.idle = idle }
 func CommitLate(ctx context.Context, b *Bucket, ago time.Duration) error {
 	m := example(false)
 	m.At = time.Now().Add(-ago)
-	h, err := b.openOrCreate(ctx)
+	log, err := b.openOrCreate(ctx)
 	if err == nil {
-		_, err = h.commit(ctx, m)
+		_, err = log.commit(ctx, m)
 	}
 	return err
 }

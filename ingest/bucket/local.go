@@ -82,13 +82,13 @@ func (l *local) isRemoved(run schema.ULID) bool {
 
 // lacks reports whether a store lacks runs and events of a push, whose manifest was read. A run that is in no file is not lacking if spared
 // says so: a pull spares those that events remove, because a compaction may have left them out. Nil spares none.
-func (l *local) lacks(ctx context.Context, h *history, n int64, spared func(run schema.ULID) bool) (runs, events bool, err error) {
-	m := h.pushes[n].summary
+func (l *local) lacks(ctx context.Context, log *pushLog, n int64, spared func(run schema.ULID) bool) (runs, events bool, err error) {
+	m := log.pushes[n].summary
 	events = slices.ContainsFunc(m.EventIDs, func(id schema.ULID) bool { return !l.events[id] })
 	if l.hasNames(m) {
 		return false, events, nil
 	}
-	ids, err := h.runIDs(ctx, n)
+	ids, err := log.runIDs(ctx, n)
 	if err != nil || len(ids) == 0 {
 		return false, events, err
 	}

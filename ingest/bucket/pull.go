@@ -60,7 +60,7 @@ func (b *Bucket) Pull(ctx context.Context, dir string, s *ingest.Store, o Pullin
 
 // pulling is the state of a pull.
 type pulling struct {
-	*history
+	log     *pushLog
 	into    *ingest.Store
 	store   *local
 	options Pulling
@@ -78,19 +78,19 @@ type lacking struct {
 }
 
 func (p *pulling) pull(ctx context.Context, b *Bucket, dir string) (err error) {
-	if p.history, err = b.open(ctx); err != nil {
+	if p.log, err = b.open(ctx); err != nil {
 		return err
 	}
-	if err := p.refresh(ctx); err != nil {
+	if err := p.log.refresh(ctx); err != nil {
 		return err
 	}
-	p.eachGone(p.last(), p.refuse)
-	if p.unknown() > fewPushes {
-		if err := p.skipReplaced(ctx); err != nil {
+	p.log.eachGone(p.log.last(), p.refuse)
+	if p.log.unknown() > fewPushes {
+		if err := p.log.skipReplaced(ctx); err != nil {
 			return err
 		}
 	}
-	stage, err := newStage(p.cache)
+	stage, err := newStage(p.log.cache)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *pulling) round(ctx context.Context, stage *stage) error {
 	for len(missing) > 0 {
 		n, bytes := 0, int64(0)
 		for n < len(missing) && n < stagePushes && (n == 0 || bytes < stageBytes) {
-			for _, o := range p.pushes[missing[n].number].summary.Objects {
+			for _, o := range p.log.pushes[missing[n].number].summary.Objects {
 				bytes += o.Bytes
 			}
 			n++
@@ -133,9 +133,9 @@ func (p *pulling) round(ctx context.Context, stage *stage) error {
 		if err := p.take(ctx, stage, missing[:n]); err != nil {
 			return err
 		}
-		if missing = missing[n:]; p.damaged[p.compacted()] && p.base > 0 { // then the pushes that it replaces are needed
-			p.base = 0
-			if err := p.listAfter(ctx, 0); err != nil {
+		if missing = missing[n:]; p.damaged[p.log.compacted()] && p.log.base > 0 { // then the pushes that it replaces are needed
+			p.log.base = 0
+			if err := p.log.listAfter(ctx, 0); err != nil {
 				return err
 			}
 			if missing, err = p.missing(ctx); err != nil {
@@ -148,22 +148,22 @@ func (p *pulling) round(ctx context.Context, stage *stage) error {
 
 // missing lists the pushes of which the store lacks something, in order.
 func (p *pulling) missing(ctx context.Context) (all []lacking, err error) {
-	if err := p.readAll(ctx, p.numbers(), p.refuse); err != nil {
+	if err := p.log.readAll(ctx, p.log.numbers(), p.refuse); err != nil {
 		return nil, err
 	}
-	whole := p.compacted()
+	whole := p.log.compacted()
 	objects := 0
-	for _, n := range p.numbers() {
-		m := p.pushes[n].summary
+	for _, n := range p.log.numbers() {
+		m := p.log.pushes[n].summary
 		if m == nil || p.damaged[n] || m.Replaces > 0 {
 			continue
 		}
 		l := lacking{number: n}
-		if l.runs, l.events, err = p.store.lacks(ctx, p.history, n, p.store.isRemoved); err != nil {
+		if l.runs, l.events, err = p.store.lacks(ctx, p.log, n, p.store.isRemoved); err != nil {
 			return nil, err
 		}
 		if l.runs || l.events {
-			if all = append(all, l); whole > 0 && n <= p.pushes[whole].summary.Replaces {
+			if all = append(all, l); whole > 0 && n <= p.log.pushes[whole].summary.Replaces {
 				objects += len(m.Objects)
 			}
 		}
@@ -171,12 +171,12 @@ func (p *pulling) missing(ctx context.Context) (all []lacking, err error) {
 	if whole == 0 || p.damaged[whole] {
 		return all, nil
 	}
-	m := p.pushes[whole].summary
-	if p.base == 0 && objects <= len(m.Objects) {
+	m := p.log.pushes[whole].summary
+	if p.log.base == 0 && objects <= len(m.Objects) {
 		return all, nil // the pushes themselves are fewer objects
 	}
 	l := lacking{number: whole}
-	if l.runs, l.events, err = p.store.lacks(ctx, p.history, whole, p.store.isRemoved); err != nil {
+	if l.runs, l.events, err = p.store.lacks(ctx, p.log, whole, p.store.isRemoved); err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(l lacking) bool { return l.number <= m.Replaces })
@@ -242,7 +242,7 @@ func (p *pulling) chosen(ctx context.Context, stage *stage, pushes []lacking) er
 
 // stageRest reads the samples, ops and artifacts of the wanted runs of a push, and takes the files without any back.
 func (p *pulling) stageRest(ctx context.Context, stage *stage, l lacking) error {
-	m := p.pushes[l.number].summary
+	m := p.log.pushes[l.number].summary
 	rest := map[string]bool{}
 	for _, sealed := range m.sealedFiles() {
 		artifacts, wanted, err := wantedOf(stage, sealed, p.wanted)
@@ -309,7 +309,7 @@ func (p *pulling) takeFiles(ctx context.Context, stage *stage, dir string) (err 
 // offered returns the files of known pushes that the store lacks and did not prune, by their hashes: the objects that have each.
 func (p *pulling) offered() (map[string][]Object, error) {
 	offered := map[string][]Object{}
-	for _, e := range p.pushes {
+	for _, e := range p.log.pushes {
 		if e.summary == nil {
 			continue
 		}
@@ -348,7 +348,7 @@ func (p *pulling) merge(ctx context.Context, stage *stage) error {
 // stagePush reads the objects of a push that the store lacks and of which take is true. If the push is damaged, it is refused, and nothing
 // of it is left in the stage.
 func (p *pulling) stagePush(ctx context.Context, stage *stage, l lacking, take func(o Object) bool) error {
-	m := p.pushes[l.number].summary
+	m := p.log.pushes[l.number].summary
 	var objects []Object
 	for _, o := range m.Objects {
 		lacks, err := p.lacksObject(l, o)
@@ -410,7 +410,7 @@ func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o 
 	if o.Kind == kindRuns && p.options.Choose != nil && p.kept(o, file) {
 		return nil
 	}
-	if err := p.fetch(ctx, o, file); err != nil {
+	if err := p.log.fetch(ctx, o, file); err != nil {
 		if errors.Is(err, os.ErrExist) {
 			return nil // an artifact that another push has too
 		}
@@ -430,20 +430,20 @@ func (p *pulling) stageObject(ctx context.Context, stage *stage, m *manifest, o 
 }
 
 // keptFile returns the name, in the cache, of an object with runs that was read to choose from. Which of them match, later events may change.
-func (p *pulling) keptFile(o Object) string { return filepath.Join(p.cache, o.SHA256+keptSuffix) }
+func (p *pulling) keptFile(o Object) string { return filepath.Join(p.log.cache, o.SHA256+keptSuffix) }
 
 const keptSuffix = ".runs"
 
 // keepObject keeps an object in the cache. If that fails, the next pull reads it again.
 func (p *pulling) keepObject(o Object, file string) {
-	if p.cache != "" {
+	if p.log.cache != "" {
 		_ = os.Link(file, p.keptFile(o))
 	}
 }
 
 // kept makes a file of an object that the cache has. A damaged one is removed there.
 func (p *pulling) kept(o Object, file string) bool {
-	if p.cache == "" || os.Link(p.keptFile(o), file) != nil {
+	if p.log.cache == "" || os.Link(p.keptFile(o), file) != nil {
 		return false
 	}
 	opened, err := os.Open(file)

@@ -61,13 +61,13 @@ func (p *pushing) push(ctx context.Context, b *Bucket, dir string, s *ingest.Sto
 		return err
 	}
 	p.done.Live = len(p.store.listing.Live)
-	if p.history, err = b.openOrCreate(ctx); err != nil {
+	if p.log, err = b.openOrCreate(ctx); err != nil {
 		return err
 	}
-	if err := p.refresh(ctx); err != nil {
+	if err := p.log.refresh(ctx); err != nil {
 		return err
 	}
-	if err := p.probe(ctx); err != nil {
+	if err := p.log.probe(ctx); err != nil {
 		return err
 	}
 	p.lost = runfile.ReadLost(p.store)
@@ -89,10 +89,10 @@ func (p *pushing) push(ctx context.Context, b *Bucket, dir string, s *ingest.Sto
 }
 
 // openOrCreate reads the marker, or makes it.
-func (b *Bucket) openOrCreate(ctx context.Context) (*history, error) {
-	h, err := b.open(ctx)
+func (b *Bucket) openOrCreate(ctx context.Context) (*pushLog, error) {
+	log, err := b.open(ctx)
 	if !errors.Is(err, ErrEmpty) {
-		return h, err
+		return log, err
 	}
 	now := time.Now().UTC()
 	line, err := schema.SignJSON(marker{Format, schema.NewULID(now).String(), now})
@@ -106,15 +106,15 @@ func (b *Bucket) openOrCreate(ctx context.Context) (*history, error) {
 }
 
 // probe checks that the bucket keeps If-None-Match, as long as nothing was pushed.
-func (h *history) probe(ctx context.Context) error {
-	if len(h.pushes) > 0 {
+func (log *pushLog) probe(ctx context.Context) error {
+	if len(log.pushes) > 0 {
 		return nil
 	}
-	line, _, err := h.get(ctx, markerKey, maxMarker)
+	line, _, err := log.get(ctx, markerKey, maxMarker)
 	if err != nil {
 		return err
 	}
-	switch _, err := h.putBytes(ctx, markerKey, line, true); {
+	switch _, err := log.putBytes(ctx, markerKey, line, true); {
 	case errors.Is(err, errTaken):
 		return nil
 	case err == nil:
@@ -132,7 +132,7 @@ func (r *remote) putBytes(ctx context.Context, key string, content []byte, onlyN
 
 // pushing is the state of a push.
 type pushing struct {
-	*history
+	log     *pushLog
 	program string
 	store   *local
 	lost    runfile.Lost
@@ -212,8 +212,8 @@ func (p *pushing) plan(ctx context.Context) (*plan, error) {
 	if todo.events, err = p.sharedEvents(events); err != nil {
 		return nil, err
 	}
-	for _, n := range p.numbers() {
-		if m := p.pushes[n].summary; m != nil {
+	for _, n := range p.log.numbers() {
+		if m := p.log.pushes[n].summary; m != nil {
 			for _, o := range m.Objects {
 				if o.Kind == kindArtifacts {
 					todo.covered[o.name()] = true
@@ -241,8 +241,8 @@ func (p *pushing) sharedEvents(events []schema.ULID) (shared []schema.ULID, err 
 // uncovered lists the sealed files and events of the store that no known manifest names.
 func (p *pushing) uncovered() (files []schema.SealedFile, events []schema.ULID) {
 	names, ids := map[string]bool{}, map[schema.ULID]bool{}
-	for _, n := range p.numbers() {
-		m := p.pushes[n].summary
+	for _, n := range p.log.numbers() {
+		m := p.log.pushes[n].summary
 		if m == nil {
 			continue
 		}
@@ -288,32 +288,32 @@ func (p *pushing) readRecent(ctx context.Context, files []schema.SealedFile, eve
 	}
 	since := time.Time{}
 	if !oldest.IsZero() {
-		since = oldest.Add(-skew - p.ahead())
+		since = oldest.Add(-skew - p.log.ahead())
 	}
 	isRecent := func(n int64) bool {
-		e := p.pushes[n]
+		e := p.log.pushes[n]
 		return e.summary == nil && (e.modified.IsZero() || !oldest.IsZero() && !e.modified.Before(since))
 	}
-	recent := slices.DeleteFunc(p.numbers(), func(n int64) bool { return !isRecent(n) })
+	recent := slices.DeleteFunc(p.log.numbers(), func(n int64) bool { return !isRecent(n) })
 	if len(recent) > fewPushes {
-		if err := p.skipReplaced(ctx); err != nil {
+		if err := p.log.skipReplaced(ctx); err != nil {
 			return err
 		}
-		recent = slices.DeleteFunc(p.numbers(), func(n int64) bool { return !isRecent(n) })
+		recent = slices.DeleteFunc(p.log.numbers(), func(n int64) bool { return !isRecent(n) })
 	}
-	return p.readAll(ctx, recent, nil)
+	return p.log.readAll(ctx, recent, nil)
 }
 
 // knownRuns returns the ids of the runs, ascending, of the known pushes that may have runs of these files.
 func (p *pushing) knownRuns(ctx context.Context, files []schema.SealedFile) (known []schema.ULID, err error) {
-	for _, n := range p.numbers() {
-		e := p.pushes[n]
+	for _, n := range p.log.numbers() {
+		e := p.log.pushes[n]
 		if e.summary == nil || e.summary.Runs == 0 || !slices.ContainsFunc(files, func(f schema.SealedFile) bool {
 			return f.First <= e.last.Time().UnixMilli() && f.Last >= e.first.Time().UnixMilli()
 		}) {
 			continue
 		}
-		ids, err := p.runIDs(ctx, n)
+		ids, err := p.log.runIDs(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -371,7 +371,7 @@ func (p *pushing) pushPart(ctx context.Context, some part) error {
 	if err := p.putEvents(ctx, m, some.events); err != nil {
 		return err
 	}
-	size, err := p.commit(ctx, m)
+	size, err := p.log.commit(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -462,7 +462,7 @@ func (p *pushing) putFile(ctx context.Context, f localObject) (Object, error) {
 	if sum := disk.ArtifactHash(f.name); sum != "" && sum != o.SHA256 {
 		return Object{}, runfile.Damagedf(f.name, "its content does not match its name; store verify says more")
 	}
-	_, err = p.put(ctx, f.key, file, size, o.SHA256, false)
+	_, err = p.log.put(ctx, f.key, file, size, o.SHA256, false)
 	return o, err
 }
 
@@ -506,7 +506,7 @@ var errOvertaken = errors.New("another push has some of it")
 const pushAge = leftoverAge / 2
 
 // commit puts the manifest under the first free number, and returns its size. The push is acknowledged when it returns without error.
-func (h *history) commit(ctx context.Context, m *manifest) (int64, error) {
+func (log *pushLog) commit(ctx context.Context, m *manifest) (int64, error) {
 	line, err := m.encode()
 	if err != nil {
 		return 0, err
@@ -518,18 +518,18 @@ func (h *history) commit(ctx context.Context, m *manifest) (int64, error) {
 		if time.Now().Round(0).Sub(m.At) > pushAge { // by the clock on the wall, which goes on while a machine sleeps
 			return 0, fmt.Errorf("the push began more than %.0f days ago, and its objects may have been removed: push again", pushAge.Hours()/24)
 		}
-		n := h.last() + 1
+		n := log.last() + 1
 		if n > maxNumber {
 			return 0, fmt.Errorf("%w: there is no number after %d", ErrDamaged, n-1)
 		}
-		etag, err := h.putBytes(ctx, numberKey(n), line, true)
+		etag, err := log.putBytes(ctx, numberKey(n), line, true)
 		if err == nil {
-			return int64(len(line)), h.learn(n, line, etag)
+			return int64(len(line)), log.learn(n, line, etag)
 		}
 		if !errors.Is(err, errTaken) {
 			return 0, err
 		}
-		if mine, err := h.hasNumber(ctx, n, m); mine || err != nil {
+		if mine, err := log.hasNumber(ctx, n, m); mine || err != nil {
 			return int64(len(line)), err
 		}
 	}
@@ -537,27 +537,27 @@ func (h *history) commit(ctx context.Context, m *manifest) (int64, error) {
 
 // hasNumber reports whether a push has a number that is taken: then an answer was lost. Otherwise it reads the new manifests. The error is
 // errOvertaken if one of them has runs or events of the push.
-func (h *history) hasNumber(ctx context.Context, n int64, m *manifest) (bool, error) {
-	if err := h.readAll(ctx, []int64{n}, nil); err != nil {
+func (log *pushLog) hasNumber(ctx context.Context, n int64, m *manifest) (bool, error) {
+	if err := log.readAll(ctx, []int64{n}, nil); err != nil {
 		return false, err
 	}
-	if h.pushes[n].summary.Push == m.Push {
+	if log.pushes[n].summary.Push == m.Push {
 		return true, nil
 	}
-	if err := h.listAfter(ctx, n); err != nil {
+	if err := log.listAfter(ctx, n); err != nil {
 		return false, err
 	}
 	var fresh []int64
-	for _, later := range h.numbers() {
+	for _, later := range log.numbers() {
 		if later >= n {
 			fresh = append(fresh, later)
 		}
 	}
-	if err := h.readAll(ctx, fresh, nil); err != nil {
+	if err := log.readAll(ctx, fresh, nil); err != nil {
 		return false, err
 	}
 	for _, later := range fresh {
-		overlaps, err := h.overlaps(ctx, later, m)
+		overlaps, err := log.overlaps(ctx, later, m)
 		if err != nil {
 			return false, err
 		}
@@ -569,8 +569,8 @@ func (h *history) hasNumber(ctx context.Context, n int64, m *manifest) (bool, er
 }
 
 // overlaps reports whether a push has runs or events of another one.
-func (h *history) overlaps(ctx context.Context, n int64, m *manifest) (bool, error) {
-	e := h.pushes[n]
+func (log *pushLog) overlaps(ctx context.Context, n int64, m *manifest) (bool, error) {
+	e := log.pushes[n]
 	if e.summary.Replaces > 0 || m.Replaces > 0 {
 		return false, nil
 	}
@@ -586,6 +586,6 @@ func (h *history) overlaps(ctx context.Context, n int64, m *manifest) (bool, err
 	if e.summary.Runs == 0 || m.Runs == 0 || e.first.Compare(m.RunIDs[len(m.RunIDs)-1]) > 0 || e.last.Compare(m.RunIDs[0]) < 0 {
 		return false, nil
 	}
-	ids, err := h.runIDs(ctx, n)
+	ids, err := log.runIDs(ctx, n)
 	return shared(m.RunIDs, ids), err
 }

@@ -50,16 +50,16 @@ const (
 
 // remote sends requests about a prefix of a bucket. Keys are relative to the prefix.
 type remote struct {
-	location
-	client
+	location  location
+	s3        client
 	endpoint  *url.URL
 	idle      time.Duration // idleTime, except in tests
-	active    *atomic.Int64 // when a byte arrived or left, in Unix nanoseconds
+	active    atomic.Int64  // when a byte arrived or left, in Unix nanoseconds
 	quiet     func(server string)
-	said      *sync.Once // by quiet
+	said      sync.Once // by quiet
 	anonymous func() bool
-	requests  *atomic.Int64
-	clock     *atomic.Int64 // the server's time of its last answer, in Unix seconds; 0: it says none
+	requests  atomic.Int64
+	clock     atomic.Int64 // the server's time of its last answer, in Unix seconds; 0: it says none
 }
 
 // client has the operations of minio.Core that are used. The linker would keep all others if a value that reaches an interface, as
@@ -81,9 +81,7 @@ func newRemote(at location, getenv func(string) string, quiet func(server string
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{
-		location: at, endpoint: endpoint, idle: idleTime, active: &atomic.Int64{}, quiet: quiet, said: &sync.Once{}, requests: &atomic.Int64{}, clock: &atomic.Int64{},
-	}
+	r := &remote{location: at, endpoint: endpoint, idle: idleTime, quiet: quiet}
 	region := cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), profile.keys["region"])
 	if region == "" && endpoint.String() != amazon { // which would be asked for it
 		region = "us-east-1"
@@ -95,7 +93,7 @@ func newRemote(at location, getenv func(string) string, quiet func(server string
 	if err != nil {
 		return nil, err
 	}
-	r.client = client{core.PutObject, core.GetObject, core.ListObjectsIter, core.RemoveObject}
+	r.s3 = client{core.PutObject, core.GetObject, core.ListObjectsIter, core.RemoveObject}
 	r.anonymous = func() bool {
 		v, err := who.GetWithContext(core.CredContext())
 		return err == nil && v.AccessKeyID == ""
@@ -105,21 +103,21 @@ func newRemote(at location, getenv func(string) string, quiet func(server string
 
 // transport counts requests, and keeps the time that answers have.
 type transport struct {
-	*http.Transport
-	*remote
+	http   *http.Transport
+	remote *remote
 }
 
 // RoundTrip sends a request once.
 func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	t.requests.Add(1)
+	t.remote.requests.Add(1)
 	if request.Body == nil { // net/http would repeat it in silence, if a connection had been used before
 		request = request.Clone(request.Context())
 		request.Body = io.NopCloser(strings.NewReader(""))
 	}
-	answer, err := t.Transport.RoundTrip(request)
+	answer, err := t.http.RoundTrip(request)
 	if err == nil {
 		if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-			t.clock.Store(at.Unix())
+			t.remote.clock.Store(at.Unix())
 		}
 	}
 	return answer, err
@@ -137,7 +135,7 @@ func (r *remote) ahead() time.Duration {
 // newTransport returns a transport that leaves bodies as they are, and cuts connections in which nothing happens.
 func (r *remote) newTransport() transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
-	return transport{remote: r, Transport: &http.Transport{
+	return transport{remote: r, http: &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, address)
@@ -185,7 +183,7 @@ func (r *remote) put(ctx context.Context, key string, body io.ReaderAt, size int
 	err = r.again(ctx, func() error {
 		// The client would repeat with the same reader, from which a connection that failed may still read.
 		once := struct{ io.Reader }{io.NewSectionReader(body, 0, size)}
-		info, err := r.putObject(ctx, r.bucket, r.prefix+key, once, size, "", sum, o)
+		info, err := r.s3.putObject(ctx, r.location.bucket, r.location.prefix+key, once, size, "", sum, o)
 		etag = info.ETag
 		return err
 	})
@@ -311,7 +309,7 @@ func (r *remote) fetch(ctx context.Context, o Object, path string) error {
 func (r *remote) read(ctx context.Context, key string, do func(io.Reader) error) (etag string, err error) {
 	var failed error
 	err = r.again(ctx, func() error {
-		body, info, _, err := r.getObject(ctx, r.bucket, r.prefix+key, minio.GetObjectOptions{})
+		body, info, _, err := r.s3.getObject(ctx, r.location.bucket, r.location.prefix+key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
@@ -376,15 +374,15 @@ func (r *remote) list(ctx context.Context, prefix, after string, folders bool, e
 	var failed error
 	err := r.again(ctx, func() error {
 		no := false
-		o := minio.ListObjectsOptions{Prefix: r.prefix + prefix, Recursive: !folders, FetchOwner: &no}
+		o := minio.ListObjectsOptions{Prefix: r.location.prefix + prefix, Recursive: !folders, FetchOwner: &no}
 		if after != "" {
-			o.StartAfter = r.prefix + after
+			o.StartAfter = r.location.prefix + after
 		}
-		for info := range r.listObjects(ctx, r.bucket, o) {
+		for info := range r.s3.listObjects(ctx, r.location.bucket, o) {
 			if info.Err != nil {
 				return info.Err
 			}
-			key, ok := strings.CutPrefix(info.Key, r.prefix)
+			key, ok := strings.CutPrefix(info.Key, r.location.prefix)
 			if n++; n > maxListed || !ok || !strings.HasPrefix(key, prefix) {
 				failed = fmt.Errorf("listing %s: the answer of %s makes no sense", r.url(prefix), r.endpoint)
 				return nil
@@ -409,12 +407,16 @@ func (r *remote) list(ctx context.Context, prefix, after string, folders bool, e
 
 // remove deletes an object.
 func (r *remote) remove(ctx context.Context, key string) error {
-	err := r.again(ctx, func() error { return r.removeObject(ctx, r.bucket, r.prefix+key, minio.RemoveObjectOptions{}) })
+	err := r.again(ctx, func() error {
+		return r.s3.removeObject(ctx, r.location.bucket, r.location.prefix+key, minio.RemoveObjectOptions{})
+	})
 	return r.failed(ctx, "removing", key, err)
 }
 
 // url names an object.
-func (r *remote) url(key string) string { return scheme + r.bucket + "/" + r.prefix + key }
+func (r *remote) url(key string) string {
+	return scheme + r.location.bucket + "/" + r.location.prefix + key
+}
 
 // wordOfServer is what an error code of S3 looks like. Other text of a server is not repeated: it may be anything.
 var wordOfServer = lazyregexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
@@ -441,7 +443,7 @@ func (r *remote) failed(ctx context.Context, doing, key string, err error) error
 	case answer.Code == minio.PreconditionFailed || answer.StatusCode == http.StatusPreconditionFailed:
 		return errTaken
 	case answer.Code == minio.NoSuchBucket:
-		return fmt.Errorf("there is no bucket %s at %s", r.bucket, r.endpoint)
+		return fmt.Errorf("there is no bucket %s at %s", r.location.bucket, r.endpoint)
 	}
 	said := fmt.Sprintf("status %d", answer.StatusCode)
 	if wordOfServer.MatchString(answer.Code) {

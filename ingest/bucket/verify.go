@@ -43,7 +43,7 @@ func (b *Bucket) Verify(ctx context.Context, full bool, found func(check.Finding
 
 // verifying is the state of Verify.
 type verifying struct {
-	*history
+	log     *pushLog
 	found   func(check.Finding)
 	done    Verified
 	objects map[string]listed
@@ -58,22 +58,22 @@ func (v *verifying) damage(key, format string, args ...any) {
 }
 
 func (v *verifying) verify(ctx context.Context, b *Bucket, full bool) (err error) {
-	if v.history, err = b.open(ctx); err != nil {
+	if v.log, err = b.open(ctx); err != nil {
 		return err
 	}
-	objects, last, err := v.readWhole(ctx, func(n int64, err error) { v.damage(numberKey(n), "%s", problem(err)) })
+	objects, last, err := v.log.readWhole(ctx, func(n int64, err error) { v.damage(numberKey(n), "%s", problem(err)) })
 	if err != nil {
 		return err
 	}
 	v.objects = objects
-	v.done.Leftovers = len(leftovers(v.objects, v.named()))
-	maps.DeleteFunc(v.pushes, func(n int64, _ entry) bool { return n > last }) // they came meanwhile
-	for _, e := range v.pushes {
+	v.done.Leftovers = len(leftovers(v.objects, v.log.named()))
+	maps.DeleteFunc(v.log.pushes, func(n int64, _ entry) bool { return n > last }) // they came meanwhile
+	for _, e := range v.log.pushes {
 		if e.summary != nil {
 			v.done.Pushes++
 		}
 	}
-	named := v.named()
+	named := v.log.named()
 	slices.SortFunc(named, func(a, b Object) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.SHA256, b.SHA256), cmp.Compare(a.Bytes, b.Bytes))
 	})
@@ -106,7 +106,7 @@ func (v *verifying) readObjects(ctx context.Context, objects []Object) error {
 		}
 		hash := sha256.New()
 		var size int64
-		_, err := v.read(ctx, o.Key, func(body io.Reader) (err error) {
+		_, err := v.log.read(ctx, o.Key, func(body io.Reader) (err error) {
 			hash.Reset()
 			size, err = io.Copy(hash, io.LimitReader(body, o.Bytes+1))
 			return err
@@ -133,17 +133,17 @@ func (v *verifying) count(ctx context.Context) error {
 	}
 	until := map[int64][2][]schema.ULID{} // the runs and events of the pushes up to a number
 	replaced := map[int64]bool{}
-	for _, e := range v.pushes {
+	for _, e := range v.log.pushes {
 		replaced[e.replaces()] = true
 	}
 	whole := true
-	for _, n := range v.numbers() {
-		m := v.pushes[n].summary
+	for _, n := range v.log.numbers() {
+		m := v.log.pushes[n].summary
 		if m == nil {
 			whole = false // what it has, nobody knows
 			continue
 		}
-		ids, err := v.runIDs(ctx, n)
+		ids, err := v.log.runIDs(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -184,39 +184,39 @@ func countLacking(others, ids []schema.ULID) (n int) {
 // readWhole lists the manifests, then all objects, then the manifests that came meanwhile, and reads all manifests. Objects are put before
 // their manifest. So those of the manifests up to last are in the list of objects, and an object there that no manifest names was put by a
 // push that has not ended.
-func (h *history) readWhole(ctx context.Context, refused func(n int64, err error)) (objects map[string]listed, last int64, err error) {
-	h.look()
-	if err := h.listAfter(ctx, 0); err != nil {
+func (log *pushLog) readWhole(ctx context.Context, refused func(n int64, err error)) (objects map[string]listed, last int64, err error) {
+	log.look()
+	if err := log.listAfter(ctx, 0); err != nil {
 		return nil, 0, err
 	}
-	last = h.last()
-	h.eachGone(last, func(n int64, gone error) {
+	last = log.last()
+	log.eachGone(last, func(n int64, gone error) {
 		if refused != nil {
 			refused(n, gone)
 		} else {
-			err = h.inManifest(n, gone)
+			err = log.inManifest(n, gone)
 		}
 	})
 	if err != nil {
 		return nil, 0, err
 	}
 	objects = map[string]listed{}
-	err = h.list(ctx, "", "", false, func(l listed) error {
+	err = log.list(ctx, "", "", false, func(l listed) error {
 		objects[l.key] = l
 		return nil
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := h.listAfter(ctx, last); err != nil {
+	if err := log.listAfter(ctx, last); err != nil {
 		return nil, 0, err
 	}
-	return objects, last, h.readAll(ctx, h.numbers(), refused)
+	return objects, last, log.readAll(ctx, log.numbers(), refused)
 }
 
 // named lists the objects that the manifests name which were read.
-func (h *history) named() (objects []Object) {
-	for _, e := range h.pushes {
+func (log *pushLog) named() (objects []Object) {
+	for _, e := range log.pushes {
 		if e.summary != nil {
 			objects = append(objects, e.summary.Objects...)
 		}
@@ -248,16 +248,16 @@ func (b *Bucket) RemoveLeftovers(ctx context.Context) (removed int, err error) {
 	fail := func(err error) (int, error) {
 		return removed, fmt.Errorf("removing leftovers of %s: %w", b.location, err)
 	}
-	h, err := b.open(ctx)
+	log, err := b.open(ctx)
 	if err != nil {
 		return fail(err)
 	}
-	objects, _, err := h.readWhole(ctx, nil)
+	objects, _, err := log.readWhole(ctx, nil)
 	if err != nil {
 		return fail(err)
 	}
 	now := time.Unix(b.clock.Load(), 0)
-	for _, key := range leftovers(objects, h.named()) {
+	for _, key := range leftovers(objects, log.named()) {
 		if now.Sub(objects[key].modified) < leftoverAge {
 			continue
 		}
