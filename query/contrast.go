@@ -13,7 +13,10 @@ import (
 )
 
 // Contrast is an axis and the value that other values of it are compared with.
-type Contrast struct{ Axis, Value string }
+type Contrast struct {
+	Axis, Value string
+	Work        bool // the axis probably is the amount of work (ContrastsOf)
+}
 
 // String returns AXIS=VALUE; it is empty if there is no axis.
 func (c Contrast) String() string {
@@ -24,7 +27,7 @@ func (c Contrast) String() string {
 }
 
 // Named reports whether the contrast is no guess, because its variant is called baseline.
-func (c Contrast) Named() bool { return c == Contrast{"variant", BaselineVariant} }
+func (c Contrast) Named() bool { return c.Axis == "variant" && c.Value == BaselineVariant }
 
 // ContrastOf returns the first of ContrastsOf; it is empty if there is none. work reports that it probably is the amount of work.
 func ContrastOf(points []Point, medians []*float64) (c Contrast, work bool) {
@@ -42,8 +45,8 @@ const BaselineVariant = "baseline"
 // is BaselineVariant, it is the baseline, and the axis comes first. Otherwise it is a guess from medians, which has the median of each point,
 // nil where there is none. An axis whose effect is less than a quarter of the largest, by the logarithm, comes after the others. Of the rest
 // it prefers names to numbers, then the largest effect, then few values. Benchmarks are compared only if they are functions of one file. The
-// amount of work is chosen last, and its effect is not compared with others. work reports that it was chosen, or that the only axis is one of
-// numbers. The axis chosen is the first of all in which points differ.
+// amount of work, numbers with which the medians grow, is chosen last, and its effect is not compared with others. work reports that it was
+// chosen, or that the only axis is one of numbers. The axis chosen is the first of all in which points differ.
 func ContrastsOf(points []Point, medians []*float64) (sorted []Contrast, work bool) {
 	var all []candidate
 	consider := func(axis, field string, rank int, of func(p *Point) any) {
@@ -54,13 +57,13 @@ func ContrastsOf(points []Point, medians []*float64) (sorted []Contrast, work bo
 			}
 		}
 		if len(values) > 1 && of(&points[0]) != nil {
-			c := candidate{Contrast: Contrast{axis, fmt.Sprint(of(&points[0]))}, rank: rank, values: len(values)}
+			c := candidate{Contrast: Contrast{Axis: axis, Value: fmt.Sprint(of(&points[0]))}, rank: rank, values: len(values)}
 			if field == "variant" && values[BaselineVariant] {
 				c.Value, c.named = BaselineVariant, true
 			}
 			var grows bool
 			c.effect, grows = effect(points, medians, field, of)
-			if c.work = rank >= numbers && grows; c.work {
+			if c.Work = rank >= numbers && grows; c.Work {
 				c.rank += numbers
 			}
 			all = append(all, c)
@@ -87,13 +90,12 @@ func ContrastsOf(points []Point, medians []*float64) (sorted []Contrast, work bo
 	for _, c := range all {
 		sorted = append(sorted, c.Contrast)
 	}
-	return sorted, len(all) > 0 && (all[0].work || all[0].rank >= numbers && len(all) == 1)
+	return sorted, len(all) > 0 && (all[0].Work || all[0].rank >= numbers && len(all) == 1)
 }
 
 // candidate is an axis that ContrastOf may choose.
 type candidate struct {
 	Contrast
-	work         bool    // it probably is the amount of work
 	named        bool    // a variant is called baseline
 	effect       float64 // see effect
 	rank, values int
@@ -111,7 +113,7 @@ const (
 func byPreference(all []candidate) func(a, b candidate) int {
 	largest := 0.
 	for _, c := range all {
-		if !c.work && c.rank != others {
+		if !c.Work && c.rank != others {
 			largest = max(largest, c.effect)
 		}
 	}
@@ -119,7 +121,7 @@ func byPreference(all []candidate) func(a, b candidate) int {
 		switch {
 		case c.named:
 			return -1
-		case c.work:
+		case c.Work:
 			return 2
 		case c.effect < largest/4:
 			return 1

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,11 +56,10 @@ func (m Maker) answers(d *Document) []Answer {
 			if command != "" {
 				text += " Another axis:"
 			}
-			guesses = m.bestAnswers(d, i, names)
 			if ahead := frontRunner(d, c, names); ahead != "" {
 				guesses = append(guesses, Answer{Text: ahead, Command: m.command("ls", append([]string{"--best"}, d.words("")...)...)})
 			}
-			guesses = append(guesses, Answer{Text: text, Command: command})
+			guesses = append(append(guesses, m.bestAnswers(d, i, names)...), Answer{Text: text, Command: command})
 		default:
 			all = append(all, m.bestAnswers(d, i, names)...)
 		}
@@ -715,13 +715,10 @@ func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) 
 	return text, ""
 }
 
-// frontRunner names the point with the best median over all axes, the one that comes next, and the factor between them. It is empty if the
-// medians cannot be ranked, or if the points differ in one axis, of which a value is best by verdict. Controls are left out.
+// frontRunner names the point with the best median over all axes, the one that comes next, and the factor between them. Of axes that are the
+// amount of work it takes the largest values: less work always takes less. It is empty if the medians cannot be ranked, or if the points
+// differ in one other axis, of which a value is best by verdict. Controls are left out.
 func frontRunner(d *Document, c *summary.Comparison, names namer) string {
-	_, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns)
-	if len(varying) < 2 && len(c.Best) > 0 {
-		return ""
-	}
 	controls := map[summary.Text]bool{}
 	for i := range d.Pairs {
 		if p := &d.Pairs[i]; p.Control {
@@ -733,6 +730,8 @@ func frontRunner(d *Document, c *summary.Comparison, names namer) string {
 		value *summary.Value
 	}
 	var all []ranked
+	var points []query.Point
+	var medians []*float64
 	for i := range d.Points {
 		p := &d.Points[i]
 		v := valueOf(p, string(p.Metric))
@@ -742,9 +741,25 @@ func frontRunner(d *Document, c *summary.Comparison, names namer) string {
 		if v.Better == "" || len(all) > 0 && (v.Metric != all[0].value.Metric || v.Unit != all[0].value.Unit) {
 			return ""
 		}
-		all = append(all, ranked{p, v})
+		all, points, medians = append(all, ranked{p, v}), append(points, p.Subject.Point()), append(medians, v.Median)
 	}
-	if len(all) < 2 {
+	_, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns)
+	work := namer{axes: map[string]bool{}}
+	contrasts, _ := query.ContrastsOf(points, medians)
+	for _, x := range contrasts {
+		if x.Work {
+			work.axes[x.Axis], names = true, names.but(x.Axis)
+			amount := func(r ranked) float64 {
+				text, _ := r.point.AxisValue(x.Axis)
+				n, _ := strconv.ParseFloat(text, 64)
+				return n
+			}
+			most := amount(slices.MaxFunc(all, func(a, b ranked) int { return cmp.Compare(amount(a), amount(b)) }))
+			all = slices.DeleteFunc(all, func(r ranked) bool { return amount(r) < most })
+		}
+	}
+	settings := len(varying) - len(work.axes)
+	if settings < 2 && len(c.Best) > 0 || len(all) < 2 {
 		return ""
 	}
 	sign, most := 1., "Lowest"
@@ -753,9 +768,12 @@ func frontRunner(d *Document, c *summary.Comparison, names namer) string {
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(sign**a.value.Median, sign**b.value.Median) })
 	best, next := all[0], all[1]
-	over := " over all axes"
-	if len(varying) < 2 {
-		over = ""
+	over := ""
+	switch {
+	case len(work.axes) > 0:
+		over = " at " + work.name(&best.point.Subject)
+	case settings > 1:
+		over = " over all axes"
 	}
 	return fmt.Sprintf("%s median%s, by estimate: %s, %s %s%s.", most, over, names.name(&best.point.Subject), best.value.Metric,
 		quantity(best.value.Median, best.value.Unit, best.value.Metric), lead(best.value, next.value, names.name(&next.point.Subject)))
@@ -790,11 +808,11 @@ func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query
 	}
 	d := &Document{Selection: r.Selection, Comparisons: r.Comparisons, Pairs: r.Pairs, Points: r.Points}
 	names := namerOf(d.Points)
-	for _, a := range m.bestAnswers(d, 0, names) {
-		best = append(best, a.Text)
-	}
 	if ahead := frontRunner(d, &d.Comparisons[0], names); ahead != "" {
 		best = append(best, ahead)
+	}
+	for _, a := range m.bestAnswers(d, 0, names) {
+		best = append(best, a.Text)
 	}
 	if !c.Named() {
 		guess, command = m.guess(d, &d.Comparisons[0])

@@ -294,6 +294,29 @@ func TestLead(t *testing.T) {
 	}
 }
 
+// TestFrontRunnerOfWork: of the amount of work only the largest is ranked, and it stands once.
+func TestFrontRunnerOfWork(t *testing.T) {
+	d := &Document{}
+	for _, batch := range []int64{1, 4, 16} {
+		for i, precision := range []summary.Text{"fp32", "fp16"} {
+			for k, backend := range []summary.Text{"torch", "onnxrt"} {
+				d.Points = append(d.Points, summary.Point{
+					Subject: summary.Subject{Benchmark: "b", Precision: precision, Backend: backend, BatchSize: new(batch)}, Runs: 3, OKRuns: 3, Metric: "latency",
+					Metrics: []summary.Value{{Metric: "latency", Unit: "ns", Better: "lower", Median: new(1e6 * float64(int(batch)*(4-2*i-k)))}},
+				})
+			}
+		}
+	}
+	const want = "Lowest median at bs=16, by estimate: onnxrt fp16, latency 16.0 ms, 2 times as fast as the next, torch fp16 (32.0 ms)."
+	if got := frontRunner(d, &summary.Comparison{}, namerOf(d.Points)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	d.Points = slices.DeleteFunc(d.Points, func(p summary.Point) bool { return p.Backend == "torch" })
+	if got := frontRunner(d, &summary.Comparison{Best: []summary.BestValue{{Value: "fp16"}}}, namerOf(d.Points)); got != "" {
+		t.Errorf("of one setting, whose best value another sentence names: %s", got)
+	}
+}
+
 // TestAnswerOfGuess: a sentence about an axis that nobody named says so, and how to see another one. What the history found stands
 // before it.
 func TestAnswerOfGuess(t *testing.T) {
@@ -302,21 +325,21 @@ func TestAnswerOfGuess(t *testing.T) {
 	m := maker()
 	m.Others, m.Past = true, 3
 	got := m.Document(r).Answer
-	if len(got) != 4 || !strings.HasPrefix(got[0].Text, "No precision is best") || got[2].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
+	if len(got) != 4 || !strings.HasPrefix(got[1].Text, "No precision is best") || got[2].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
 		got[2].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[3].Text, "Not compared with other sessions: 2 ") {
 		t.Errorf("%+v", got)
 	}
-	if want := "Lowest median over all axes, by estimate: sweep resnet50 fp32, latency 100 µs, less than 1 % ahead of the next, sweep resnet50 fp16 (100 µs)."; got[1].Text != want {
-		t.Errorf("got  %s\nwant %s", got[1].Text, want)
+	if want := "Lowest median over all axes, by estimate: sweep resnet50 fp32, latency 100 µs, less than 1 % ahead of the next, sweep resnet50 fp16 (100 µs)."; got[0].Text != want {
+		t.Errorf("got  %s\nwant %s", got[0].Text, want)
 	}
 	r.Points[0].OKRuns = 4
 	r.Pairs[1].Control = true
 	want := "Lowest median over all axes, by estimate: sweep resnet50 fp16, latency 100 µs, 1.01 times as fast as the next, sweep bert-base fp32 (101 µs)."
-	if text := m.Document(r).Answer[1].Text; text != want {
+	if text := m.Document(r).Answer[0].Text; text != want {
 		t.Errorf("with a failed run and a control: %s", text)
 	}
 	r.Points[4].Metric = "throughput"
-	if text := m.Document(r).Answer[1].Text; !strings.HasPrefix(text, "Nobody named a baseline") {
+	if text := m.Document(r).Answer[0].Text; !strings.HasPrefix(text, "No precision is best") {
 		t.Errorf("of different metrics: %s", text)
 	}
 	var md bytes.Buffer

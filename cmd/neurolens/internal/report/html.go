@@ -309,15 +309,15 @@ func (s *htmlWriter) next() {
 	}
 }
 
-// leaders are the best points of each machine and metric.
+// leaders are the first points by rank of each machine and metric, and the points by two metrics.
 func (s *htmlWriter) leaders(pictures Pictures) {
-	part := Section{ID: "best", Title: "Best points", Figures: pictures.Best}
+	part := Section{ID: "ranking", Title: "Points by rank", Figures: pictures.Best}
 	for i := range s.d.Leaderboards {
 		b := &s.d.Leaderboards[i]
 		if !s.d.comparable(b) || len(part.Tables) >= maxBoards {
 			continue
 		}
-		t := &Table{ID: fmt.Sprintf("best-%d", i+1), Title: b.Metric + ": the best points", Text: []string{boardText(b) + "."}, Command: s.ofPoint(), Columns: []Column{
+		t := &Table{ID: fmt.Sprintf("ranking-%d", i+1), Title: "Points by " + b.Metric, Text: []string{boardText(b) + "."}, Command: s.ofPoint(), Columns: []Column{
 			{Header: "rank", Right: true}, {Header: "point"}, {Header: b.Metric, Unit: string(b.Unit), Right: true, Stored: true}, {Header: "runs", Right: true},
 		}}
 		for k := range b.Best {
@@ -328,7 +328,11 @@ func (s *htmlWriter) leaders(pictures Pictures) {
 		}
 		part.Tables = append(part.Tables, t)
 	}
-	if len(part.Tables) > 0 || len(part.Figures) > 0 {
+	switch {
+	case len(part.Tables) > 0:
+		s.add(part)
+	case len(part.Figures) > 0:
+		part.Title = "Two metrics of each point"
 		s.add(part)
 	}
 }

@@ -313,7 +313,7 @@ func cellText(text string) string {
 	return term.MarkdownText(strings.Join(strings.Fields(text), " "))
 }
 
-// leaders are the best points of each machine and metric.
+// leaders are the first points by rank of each machine and metric.
 func (p markdownWriter) leaders() {
 	var boards []*summary.Leaderboard
 	for i := range p.d.Leaderboards {
@@ -324,7 +324,7 @@ func (p markdownWriter) leaders() {
 	if len(boards) == 0 {
 		return
 	}
-	p.title(2, "Leaderboard")
+	p.title(2, "Points by rank")
 	for _, b := range boards {
 		p.line("%s.", boardText(b))
 		p.board(b)
@@ -472,7 +472,7 @@ func boardText(b *summary.Leaderboard) string {
 	if b.Side != "" {
 		where += ", " + string(b.Side)
 	}
-	text := fmt.Sprintf("%s, %s is better%s: the best %d of %s", b.Metric, b.Better, where, len(b.Best), term.Count(b.Ranked, "point"))
+	text := fmt.Sprintf("%s, %s is better%s: the first %d of %s", b.Metric, b.Better, where, len(b.Best), term.Count(b.Ranked, "point"))
 	if b.Wrong > 0 {
 		text += fmt.Sprintf("; %s left out, with a wrong or unchecked result", term.Count(b.Wrong, "point"))
 	}

@@ -88,12 +88,16 @@ func byID(ids []summary.Text) string {
 }
 
 // without names the points of a pair without an axis.
-func (n namer) without(axis string, p *summary.Pair) string {
-	axes := maps.Clone(n.axes)
-	for _, name := range []string{axis, filter.ParameterKey(axis), "backend"} {
-		delete(axes, name)
+func (n namer) without(axis string, p *summary.Pair) string { return n.but(axis, "backend").pair(p) }
+
+// but returns a namer that leaves some axes out.
+func (n namer) but(axes ...string) namer {
+	kept := maps.Clone(n.axes)
+	for _, axis := range axes {
+		delete(kept, axis)
+		delete(kept, filter.ParameterKey(axis))
 	}
-	return namer{axes: axes}.pair(p)
+	return namer{axes: kept}
 }
 
 // pair names the points of a pair, whose sides need not be told.

@@ -310,7 +310,7 @@ func (d *Document) headline(c *summary.Comparison) string {
 		return text
 	}
 	better := d.direction(c)
-	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, best %s, worst %s", c.Name(),
+	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, fastest %s, slowest %s", c.Name(),
 		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), changed(a.GeometricMean, better), changed(a.Median, better), d.changeAt(a.BestPair), d.changeAt(a.WorstPair)) + byDifference
 }
 
@@ -328,7 +328,7 @@ func (p markdownWriter) comparisons() {
 			p.line("The only one: %s.", p.pairText(c.All.BestPair))
 		}
 		if c.All.Compared > 1 {
-			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
+			p.line("Fastest: %s. Slowest: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
 		p.line("%s", p.d.verdictsText(c))
 		p.ratios(c, groups, c.Groups)
@@ -384,7 +384,7 @@ func (p markdownWriter) ratios(c *summary.Comparison, what string, rows []summar
 		return
 	}
 	t := Table{Columns: []Column{{Header: what}}}
-	for _, header := range []string{"pairs", "compared", "slower", "geometric mean", "median", "best", "worst"} {
+	for _, header := range []string{"pairs", "compared", "slower", "geometric mean", "median", "fastest", "slowest"} {
 		t.Columns = append(t.Columns, Column{Header: header, Right: true})
 	}
 	better := p.d.direction(c)
