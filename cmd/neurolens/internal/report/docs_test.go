@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -36,6 +39,24 @@ func TestDocs(t *testing.T) {
 	for rule := range sentences {
 		if !rules[rule] {
 			t.Errorf("%s does not explain the rule %s", docsPath, rule)
+		}
+	}
+}
+
+// TestHowChangesAreEstimated: the glossary, which neurolens help change prints, and the forms of a report say in the same words how changes
+// and their intervals are estimated: each form once, over runs and over sessions.
+func TestHowChangesAreEstimated(t *testing.T) {
+	glossary, err := os.ReadFile(filepath.Join(filepath.Dir(docsPath), "glossary.md"))
+	ok(t, err)
+	d := maker().Document(sample())
+	var md, page bytes.Buffer
+	ok(t, d.markdown(&md))
+	ok(t, maker().HTML(d, Pictures{})(&page))
+	for _, how := range []string{views.ChangeOfRuns, views.ChangeOfSessions} {
+		for form, text := range map[string]string{"the glossary": string(glossary), "Markdown": md.String(), "HTML": html.UnescapeString(page.String())} {
+			if n := strings.Count(text, how); n != 1 {
+				t.Errorf("%s says %d times %q", form, n, how)
+			}
 		}
 	}
 }

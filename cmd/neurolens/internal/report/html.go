@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
@@ -382,6 +383,9 @@ func (s *htmlWriter) changes() {
 				Title: "The rest: " + term.Count(len(rest), "pair") + " without a change by verdict", Part: Section{Tables: []*Table{restTable()}},
 			})
 		}
+		if i == 0 && len(part.Tables) > 0 { // said once
+			part.Tables[0].Below = append(part.Tables[0].Below, views.ChangeOfRuns)
+		}
 		s.add(part)
 		s.differences(c)
 	}
@@ -502,9 +506,9 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 			{Text: verdict, Tone: toneOf(p.Verdict)},
 		}})
 	}
-	for _, e := range estimators {
-		if slices.ContainsFunc(shown, func(p *summary.Pair) bool { return string(p.Estimator) == e[0] }) {
-			t.Below = append(t.Below, capital(e[1])+": "+e[2]+".")
+	for _, flag := range []summary.Text{compare.FlagPaired, compare.FlagPairwise, compare.FlagRunMeans} {
+		if slices.ContainsFunc(shown, func(p *summary.Pair) bool { return p.Estimator == flag }) {
+			t.Below = append(t.Below, capital(estimatorWord(flag))+": "+views.FlagMeaning(string(flag))+".")
 		}
 	}
 	if more := len(pairs) - len(shown); more > 0 {

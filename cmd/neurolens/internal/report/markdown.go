@@ -367,7 +367,7 @@ func trendsTable(d *Document, names namer, most int) *Table {
 		t.Below = append(t.Below, term.Count(more, "more row")+" "+term.IsAre(more)+" in the JSON form (--json).")
 	}
 	if slices.ContainsFunc(shown, func(t summary.Trend) bool { return t.Shift != nil }) {
-		t.Below = append(t.Below, "Before and now are medians of sessions. The change is the median of all pairs of sessions (Hodges-Lehmann), so it differs a little from theirs.")
+		t.Below = append(t.Below, "Before and now are medians of sessions. "+views.ChangeOfSessions)
 	}
 	if slices.ContainsFunc(shown, func(t summary.Trend) bool { return onlyOff(&t) }) {
 		t.Below = append(t.Below, "Of a series whose newest session is far off, before is the level and now is that session.")

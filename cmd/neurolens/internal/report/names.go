@@ -148,10 +148,8 @@ func changeText(p *summary.Pair) string {
 	if p.Difference != nil {
 		text = views.SignedQuantity(*p.Difference, string(p.Unit))
 	}
-	for _, e := range estimators {
-		if e[0] == string(p.Estimator) && text != term.Unknown {
-			text += " " + e[1]
-		}
+	if word := estimatorWord(p.Estimator); word != "" && text != term.Unknown {
+		text += " " + word
 	}
 	return text
 }

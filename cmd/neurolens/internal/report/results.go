@@ -323,7 +323,7 @@ func (p markdownWriter) comparisons() {
 	for i := range p.d.Comparisons {
 		c := &p.d.Comparisons[i]
 		p.title(2, "Changes from "+c.Name())
-		p.line("%s. A change is estimated from pairs of runs, so with few, noisy runs it can differ from that of the medians above.", capital(p.d.headline(c)))
+		p.line("%s.", capital(p.d.headline(c)))
 		if c.All.Compared == 1 {
 			p.line("The only one: %s.", p.pairText(c.All.BestPair))
 		}
@@ -331,6 +331,9 @@ func (p markdownWriter) comparisons() {
 			p.line("Fastest: %s. Slowest: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
 		p.line("%s", p.d.verdictsText(c))
+		if i == 0 { // said once
+			p.line("%s", views.ChangeOfRuns)
+		}
 		p.ratios(c, groups, c.Groups)
 		if len(c.Values) > 1 && len(c.Values) <= maxNamed && len(c.Values) < c.All.Pairs {
 			p.ratios(c, c.Axis, c.Values)
@@ -345,11 +348,12 @@ func (p markdownWriter) comparisons() {
 // maxNamed is the largest number of rows in a table of changes. The rows of the results have the changes, too.
 const maxNamed = 40
 
-// estimators are the estimators of changes that the medians of the sides contradict, the word beside such a change, and its definition.
-var estimators = [][3]string{
-	{compare.FlagPaired, "paired", "the change is the median of the differences within blocks, so it differs from that of the medians base and value"},
-	{compare.FlagPairwise, "pairwise", "the change is the median of the differences of all pairs of runs, so it differs from that of the medians base and value"},
-	{compare.FlagRunMeans, "in the mean", "means of several iterations on one side, single iterations on the other, so base, value and change are of the means of the runs, not of their medians"},
+// estimatorWord returns the word beside a change that the medians of the sides contradict.
+func estimatorWord(estimator summary.Text) string {
+	if estimator == compare.FlagRunMeans {
+		return "in the mean"
+	}
+	return string(estimator)
 }
 
 // verdictsText says how many pairs have which verdict.

@@ -44,6 +44,17 @@ var meanings = map[string]string{
 	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, not the difference of the two medians",
 }
 
+// How changes and their intervals are estimated, as reports and the glossary (neurolens help change) say it: of runs by package judge, of
+// sessions by package stat.
+const (
+	ChangeOfRuns = "A change is the median of the differences of all pairs of runs, or of those within blocks (Hodges-Lehmann), so it need not be the quotient of the two medians. " +
+		"Its interval is by ranks. With fewer than 5 runs on a side, or a different number on each, it also covers that of Welch's t test."
+	ChangeOfSessions = "A change over sessions is the median of the differences of all pairs of sessions (Hodges-Lehmann), so it need not be the quotient of the two levels. Its interval is by ranks."
+)
+
+// FlagMeaning explains a flag of compare.
+func FlagMeaning(flag string) string { return meanings[flag] }
+
 // repeatsMeanings explain what the repeats of a point without a verdict say.
 var repeatsMeanings = map[string]string{
 	compare.RepeatsDiffer: "a significant change of at least the threshold, corrected for all points",
