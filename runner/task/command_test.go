@@ -316,20 +316,23 @@ func TestNothingStartsAfterTheKill(t *testing.T) {
 // TestStoppedSupervisor: a supervisor that does not answer is killed, and its work is done by the runner.
 func TestStoppedSupervisor(t *testing.T) {
 	p := testPool(t)
-	p.killWait = time.Second
+	p.killWait = 4 * time.Second // half of it for the supervisor to answer, and half for it to be gone
 	defer func() { p.killWait = killWait }()
 	spec := builtin("hang")
 	spec.Deadlines.Measure = time.Second
-	stopped := false
-	o := runSpec(t, t.Context(), spec, func(progress Progress) {
-		if progress.Stage == schema.StageMeasure && !stopped {
-			stopped = true
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			for pid := range p.known {
-				_ = syscall.Kill(pid, syscall.SIGSTOP)
+	o := untilItHangs(&spec.Deadlines.Measure, func() (Outcome, bool) {
+		stopped := false
+		o := runSpec(t, t.Context(), spec, func(progress Progress) {
+			if progress.Stage == schema.StageMeasure && !stopped {
+				stopped = true
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				for pid := range p.known {
+					_ = syscall.Kill(pid, syscall.SIGSTOP)
+				}
 			}
-		}
+		})
+		return o, len(latencies(o)) == 15
 	})
 	check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
 	valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), 15)
@@ -507,7 +510,7 @@ func TestHooks(t *testing.T) {
 		},
 		"hangs": {
 			"sleep 600", func(s *Spec) { s.Deadlines.Warmup = 300 * time.Millisecond },
-			schema.StatusTimeout, schema.StageWarmup, "timeout", "one process of warmup, or its prepare, took more than 300ms", "setup prepare p cleanup",
+			schema.StatusTimeout, schema.StageWarmup, "timeout", "one process of warmup, or its prepare, took more than WARMUP", "setup prepare p cleanup",
 		},
 		"setup": {
 			"true", func(s *Spec) { s.Hooks.Setup = fails }, schema.StatusError, schema.StageSetup, "exit", "setup: exit status 3: so", "cleanup",
@@ -531,14 +534,16 @@ func TestHooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, log := hooked(t, c.script)
-			_ = os.WriteFile(log, nil, 0o600)
 			if c.change != nil {
 				c.change(&spec)
 			}
-			o := runSpec(t, t.Context(), spec, nil)
+			o := untilItHangs(&spec.Deadlines.Warmup, func() (Outcome, bool) {
+				valuetest.OK(t, os.WriteFile(log, nil, 0o600))
+				return runSpec(t, t.Context(), spec, nil), wordsIn(t, log) == c.ran
+			})
 			check(t, o, c.status, c.stage, c.kind)
-			if !strings.Contains(o.Error, c.text) || strings.Contains(o.Error, "mine") {
-				t.Errorf("error %q, want %q in it", o.Error, c.text)
+			if text := strings.Replace(c.text, "WARMUP", short(spec.Deadlines.Warmup), 1); !strings.Contains(o.Error, text) || strings.Contains(o.Error, "mine") {
+				t.Errorf("error %q, want %q in it", o.Error, text)
 			}
 			valuetest.DeepEqual(t, wordsIn(t, log), c.ran, "ran")
 		})

@@ -195,6 +195,16 @@ func runSpec(t testing.TB, ctx context.Context, spec Spec, progress func(Progres
 	return o
 }
 
+// untilItHangs runs with an ever longer deadline until the run came to where it hangs, which on a busy machine can take longer than any.
+func untilItHangs(deadline *time.Duration, run func() (o Outcome, came bool)) Outcome {
+	o, came := run()
+	for !came && *deadline < patient.Measure {
+		*deadline *= 4
+		o, came = run()
+	}
+	return o
+}
+
 func checkEmpty(t testing.TB, dir string) {
 	t.Helper()
 	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {

@@ -103,7 +103,9 @@ func TestProfilerDeadline(t *testing.T) {
 		if c.want == "" {
 			spec.Profiler.Grace = 100 * time.Millisecond
 		}
-		o := runSpec(t, t.Context(), spec, nil)
+		o := untilItHangs(&spec.Deadlines.Profile, func() (Outcome, bool) {
+			return runSpec(t, t.Context(), spec, nil), report() == c.want
+		})
 		check(t, o, schema.StatusTimeout, schema.StageProfile, "timeout")
 		valuetest.DeepEqual(t, report(), c.want, name)
 	}
