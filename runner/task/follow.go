@@ -42,6 +42,7 @@ const (
 // follow listens until nothing of the run is left. It ends the run if necessary.
 func (r *run) follow(ctx context.Context) {
 	r.timer = time.NewTimer(r.spec.Deadlines.Setup)
+	r.due = time.Now().Add(r.spec.Deadlines.Setup)
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	cancelled := ctx.Done()
@@ -276,13 +277,13 @@ func (r *run) stop(c cause) {
 	case c.status == schema.StatusTimeout && p != nil:
 		r.phase = phaseReporting
 		r.order(orderInterrupt)
-		r.timer.Reset(p.Grace)
+		r.setTimer(p.Grace)
 		return
 	case c.status == schema.StatusTimeout && r.reports.dumps:
 		r.phase, r.dumpBy = phaseDumping, time.Now().Add(dumpWait)
 		r.dumped = r.stackSize()
 		r.order(orderDump)
-		r.timer.Reset(dumpPoll)
+		r.setTimer(dumpPoll)
 		return
 	}
 	r.kill()
@@ -295,7 +296,7 @@ func (r *run) kill() {
 	if r.hasCleanup() {
 		wait += r.spec.Deadlines.Teardown
 	}
-	r.timer.Reset(wait)
+	r.setTimer(wait)
 	r.order(orderKill)
 }
 
@@ -307,7 +308,7 @@ func (r *run) awaitDump() {
 		return
 	}
 	r.dumped = size
-	r.timer.Reset(dumpPoll)
+	r.setTimer(dumpPoll)
 }
 
 func (r *run) stackSize() int64 {
@@ -321,7 +322,7 @@ func (r *run) stackSize() int64 {
 // drain is called when all processes have ended.
 func (r *run) drain() {
 	r.phase = phaseDraining
-	r.timer.Reset(drainWait)
+	r.setTimer(drainWait)
 	r.drained()
 }
 
@@ -332,8 +333,14 @@ func (r *run) drained() {
 	}
 }
 
+// setTimer has onDeadline called after a time.
+func (r *run) setTimer(d time.Duration) {
+	r.due, r.caughtUp = time.Now().Add(d), 0
+	r.timer.Reset(d)
+}
+
 // arm sets the timer to the deadline.
-func (r *run) arm() { r.timer.Reset(time.Until(r.deadline())) }
+func (r *run) arm() { r.setTimer(time.Until(r.deadline())) }
 
 // deadline returns the deadline of the stage. The supervisor enforces the deadline of a cleanup itself, because the run may have ended by
 // then.
@@ -350,9 +357,12 @@ func (r *run) hasCleanup() bool { return len(r.spec.Hooks.Cleanup) > 0 }
 
 // onDeadline is called by the timer.
 func (r *run) onDeadline() {
+	if r.resumedLate() {
+		return
+	}
 	switch r.phase {
 	case phaseRunning:
-		if !r.resumedLate() && !r.hasAdvanced() {
+		if !r.hasAdvanced() {
 			at := r.deadline()
 			r.facts[factTimeoutLimit] = nanoseconds(*r.spec.Deadlines.of(r.stage))
 			r.facts[factTimeoutElapsed] = nanoseconds(time.Since(r.since.wall))
@@ -365,7 +375,7 @@ func (r *run) onDeadline() {
 	case phaseKilling:
 		r.phase = phaseTakeover
 		_ = r.cmd.Process.Kill()
-		r.timer.Reset(r.job.KillWait / 2)
+		r.setTimer(r.job.KillWait / 2)
 	case phaseTakeover:
 		r.left, r.over = 1, true // the supervisor itself
 	case phaseDraining:
@@ -373,11 +383,11 @@ func (r *run) onDeadline() {
 	}
 }
 
-// resumedLate reports whether this process checks a deadline long after it, because Ctrl-Z or SIGSTOP stopped it. The run went on
+// resumedLate reports whether the timer is looked at long after its time, because Ctrl-Z or SIGSTOP stopped this process. The run went on
 // meanwhile, and may be over: then the timer is reset, as long as events are left to read.
 func (r *run) resumedLate() bool {
 	const long = time.Second
-	if time.Since(r.deadline()) < long || r.caughtUp == r.handled {
+	if time.Since(r.due) < long || r.caughtUp == r.handled {
 		return false
 	}
 	r.caughtUp = r.handled

@@ -27,10 +27,11 @@ type run struct {
 	stack    *os.File    // where a worker that is another program writes its stack; or nil
 	keeper   *keeper     // of a worker's; or nil
 	timer    *time.Timer // of the phase
+	due      time.Time   // when the timer fires
 	phase    phase
 	over     bool
 	handled  int // messages, and one more, so that caughtUp is less at first
-	caughtUp int // number of them when the runner was last behind
+	caughtUp int // number of them when the timer was last late
 
 	launched time.Time
 	epoch    [streams]time.Time // when a sender's clock was 0; zero until it said hello

@@ -288,6 +288,23 @@ func TestRunnerThatWasStopped(t *testing.T) {
 	}
 }
 
+// TestLateTimers: a timer that fires while the runner is stopped ends no phase before the runner has read what happened meanwhile.
+func TestLateTimers(t *testing.T) {
+	for p := phaseRunning; p <= phaseDraining; p++ {
+		r := &run{phase: p, handled: 1, timer: time.NewTimer(time.Hour)}
+		r.setTimer(-2 * time.Second)
+		r.onDeadline()
+		if r.phase != p || r.cause != nil || r.over {
+			t.Errorf("phase %d ends, in phase %d, over %v", p, r.phase, r.over)
+		}
+		if p >= phaseTakeover {
+			if r.onDeadline(); !r.over {
+				t.Errorf("phase %d does not end later", p)
+			}
+		}
+	}
+}
+
 // untilOver waits until the worker has come to a result.
 func untilOver(t *testing.T) {
 	t.Helper()
