@@ -154,6 +154,14 @@ func (v *leaving) hold(word string, file *os.File) {
 	}
 }
 
+// text returns printed output that was held, with its secrets masked.
+func (v *leaving) text(word string) string {
+	if v == nil {
+		return ""
+	}
+	return v.printed[word]
+}
+
 // keepProfile keeps the recording of a profiler, if there is one.
 func (v *leaving) keepProfile(path string) {
 	info, err := os.Lstat(path)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/runner/output"
@@ -138,9 +139,34 @@ func readingOf(rules []output.ExtractRule, found []output.Extracted) task.Readin
 	return reading
 }
 
-// ReadResults reads the runs from the output of a benchmark tool, in a format with the given name. file is the name of the output,
-// without its folder. outputs has it and the files next to it that the process wrote too, by their names.
+// ReadResults reads the runs from the output of a benchmark tool, in a format with the given name. An empty one is that of the only format
+// that recognises the output. file is the name of the output, without its folder. outputs has it and the files next to it that the process
+// wrote too, by their names.
 type ReadResults func(ctx context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error)
+
+// Unread are results of a benchmark tool that a command has printed, and that the sweep does not ask for.
+type Unread struct {
+	Format  string // its name
+	Results int    // in the output of one process
+}
+
+// maxUnread is the maximum size, in B, of an output that is searched for results.
+const maxUnread = 1 << 20
+
+// unreadIn looks for results of a benchmark tool in the printed output of a command whose sweep reads no output. It returns nil if there are
+// none.
+func (r *launcher) unreadIn(ctx context.Context, l sweep.Launch, printed string) *Unread {
+	p := l.Point
+	if p.Executor != schema.ExecutorCommand || len(p.Metrics) > 0 || l.Profile != "" || r.read == nil || printed == "" || len(printed) > maxUnread {
+		return nil
+	}
+	content := io.NewSectionReader(strings.NewReader(printed), 0, int64(len(printed)))
+	runs, err := r.read(ctx, "", sweep.Stdout, map[string]*io.SectionReader{sweep.Stdout: content})
+	if err != nil || len(runs) == 0 {
+		return nil
+	}
+	return &Unread{runs[0].Source, len(runs)}
+}
 
 // factRead is the fact with the format of the output that a run was read from.
 const factRead = "runner.read"
@@ -313,6 +339,14 @@ func (a *assembler) results(l sweep.Launch, t *prepare.Target, came launched) []
 		}
 		stat.Complete(&run)
 		all = append(all, run)
+	}
+	var ids []string // of one millisecond: they are given out again, so that runs are in the order of the output
+	for i := range all {
+		ids = append(ids, all[i].RunID)
+	}
+	slices.Sort(ids)
+	for i := range all {
+		all[i].RunID = ids[i]
 	}
 	return all
 }

@@ -143,6 +143,9 @@ type Result struct {
 	// Passes are notes on what runs under profilers lack, each once: see PassNotes. They begin with the profiler.
 	Passes []string
 
+	// Unread are results of a tool in the output of a command that nothing has read; nil: none were found.
+	Unread *Unread
+
 	measured int    // stored runs that have measured something
 	tried    int    // stored runs, without passes of profilers, that were not skipped
 	Why      string // the first reason why a run measured nothing, preferably of one that failed; empty: there is none

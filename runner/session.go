@@ -215,6 +215,9 @@ func (s *session) launch(ctx context.Context, on *lane, l sweep.Launch) (run sch
 	s.patterns.note(came.leaving, &run)
 	if run.Status == schema.StatusOK {
 		results = s.assembler.results(l, t, came)
+		if s.result.Unread == nil && l.Repeat == 0 {
+			s.result.Unread = s.launcher.unreadIn(ctx, l, came.leaving.text(sweep.Stdout))
+		}
 		for i := range results { // they came out of the same launch
 			came.leaving.giveTo(&results[i])
 		}

@@ -337,6 +337,9 @@ func (b *bench) measure() error {
 	if !s.Unfinished && b.flags.against == "" && b.source.Texts == nil {
 		s.Rerun = progress.WithRerun(b.args)
 	}
+	if u := result.Unread; u != nil {
+		s.ReadResults = progress.WithResults(b.args, u.Format)
+	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}

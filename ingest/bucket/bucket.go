@@ -59,7 +59,7 @@ func (b *Bucket) Reach(ctx context.Context) error {
 	return err
 }
 
-// open reads the marker, once, and begins a history without pushes.
+// open reads the marker, once, and begins a log without pushes.
 func (b *Bucket) open(ctx context.Context) (*pushLog, error) {
 	if b.id == "" {
 		if err := b.readMarker(ctx); err != nil {

@@ -111,6 +111,12 @@ func WithMaxRepeats(args []string, repeats int) string {
 	return again(args, []string{"--max-repeats"}, "--max-repeats", strconv.Itoa(repeats))
 }
 
+// WithResults returns a command line of bench that stores the results in a format which its program prints. It is empty where the sweep came
+// on standard input.
+func WithResults(args []string, format string) string {
+	return again(args, nil, "--set", "metrics.results={from: "+sweep.Stdout+", read: "+format+"}")
+}
+
 // WithRerun returns a command line of bench that measures failed runs again. It is empty where the sweep came on standard input.
 func WithRerun(args []string) string { return again(args, []string{"--rerun"}, "--rerun", "failed") }
 

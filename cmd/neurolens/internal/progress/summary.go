@@ -37,6 +37,7 @@ type Summary struct {
 	Again       string   // the command line that measures the rest of an unfinished session, or starts it over; empty: none
 	Rerun       string   // the command line that measures failed runs again; empty: none
 	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: none
+	ReadResults string   // the command line that stores results which a program printed and nothing has read; empty: none
 	Published   bool     // the readers do not know the sweep, so names of commands have the values of parameters in place of {parameter}
 	Beside      Beside
 	Processor   bool // beside the latency of programs stand the processor times
@@ -93,6 +94,10 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 			strings.Join(slices.Compact(title), " · "),
 			fmt.Sprintf("session %s · %s · %s", views.ShortRun(s.Result.Session), s.counts(), schema.ForPeople(float64(s.Elapsed), "ns")),
 		},
+	}
+	if u := s.Result.Unread; u != nil {
+		v.Above = append(v.Above, fmt.Sprintf("%s of %s that it printed were not read: these are its own times",
+			term.Count(u.Results, "result"), u.Format))
 	}
 	won := s.Won
 	if scrolls := len(points)+s.lines(won) > longTable && !s.Published; len(won) > 0 && !scrolls {
@@ -221,7 +226,7 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 // says a later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	var commands []string
-	if first := cmp.Or(s.Again, s.MoreRepeats); first != "" {
+	if first := cmp.Or(s.Again, s.ReadResults, s.MoreRepeats); first != "" {
 		commands = append(commands, first)
 	}
 	own := func(command string) {
@@ -432,6 +437,11 @@ func (s Summary) Read(ctx context.Context, db *query.DB) (points []query.Session
 	position := map[string]int{}
 	for i, p := range s.Sweep.Planned() {
 		position[p.PointID] = i
+	}
+	for _, p := range points { // results that a tool printed come after the points that were planned
+		if _, known := position[p.PointID]; !known {
+			position[p.PointID] = len(position)
+		}
 	}
 	slices.SortStableFunc(points, func(x, y query.SessionPoint) int {
 		return cmp.Or(position[x.PointID]-position[y.PointID], cmp.Compare(x.Side, y.Side)) // base, then head
