@@ -272,6 +272,10 @@ def joined():
     t.start(); t.join()
     return t
 def view(): return iter([1, 2])
+def closure():
+    def work(): pass
+    return work
+def known(): return closure
 def opened(): return open("/dev/null")
 `
 
@@ -338,8 +342,8 @@ func TestWorkThatDidNotRun(t *testing.T) {
 	didNotRun(t, "decorated", "decorated returned a coroutine", 5)
 	didNotRun(t, "decorated", "decorated returned a coroutine", 0)
 	didNotRun(t, "Prepare", "Prepare.reset returned a coroutine", 5)
-	const others = "own_iterator lazy_result\npair lazy_result\nended ok\njoined ok\nview ok\nopened ok\n"
-	if out := runInProcess(t, interpreter(t), iterating, unrun, "own_iterator", "pair", "ended", "joined", "view", "opened"); out != others {
+	const others = "own_iterator lazy_result\npair lazy_result\nended ok\njoined ok\nview ok\nopened ok\nclosure lazy_result\nknown ok\n"
+	if out := runInProcess(t, interpreter(t), iterating, unrun, "own_iterator", "pair", "ended", "joined", "view", "opened", "closure", "known"); out != others {
 		t.Errorf("%s; want %s", out, others)
 	}
 }

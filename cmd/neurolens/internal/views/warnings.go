@@ -37,7 +37,7 @@ var warningMeanings = map[string]string{
 	python.WarnFirstCall:        "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
 	python.WarnConfigIgnored:    "get_config of the benchmark asks for something that the run does not have; show says what, and which setting to use",
 	python.WarnUnseeded:         "a seed or deterministic algorithms were asked for, and something did not get them, see show; seed it in the benchmark",
-	python.WarnLazyResult:       "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
+	python.WarnLazyResult:       "the benchmark returned an iterator or a function, and work that is left in it was not measured; consume or call it, or return something else",
 	stat.WarnSpread:             "the spread of the samples of a run (1.4826 MAD / median) is above 10 %; more iterations, less other work",
 	stat.WarnDrift:              "the samples of a run rise or fall over time; let the machine cool, more warm-up, --order random",
 	stat.WarnModes:              "the samples of a run are bimodal (they cluster around two values); more iterations will not help, find what switches",
