@@ -74,6 +74,10 @@ const MetricOverNorm = "rmse_by_norm"
 // counts as the best.
 const WarnUnchecked = "unchecked"
 
+// WarnBisect is the warning for a run that a search for a commit measured. Its commit may be old however new the run is, so it is no
+// part of a history.
+const WarnBisect = "bisect"
+
 // FactCompletedRequests and FactFailedRequests are the numbers of requests of a run that completed and that failed. MetricFailedRequests is
 // the metric with the number of failed requests.
 const (

@@ -314,6 +314,7 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	b.progress.Test(t.Commit)
 	ran := map[string]bool{} // sides
 	result, err := runner.Run(inner, s, options, func(run schema.Run) error {
+		run.Warnings = append(run.Warnings, schema.WarnBisect)
 		if err := b.store.Append(run); err != nil {
 			return storeError{err}
 		}

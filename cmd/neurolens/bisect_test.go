@@ -104,6 +104,43 @@ func TestBisect(t *testing.T) {
 	}
 }
 
+// TestBisectLeavesHistory: what bisect measured at old commits neither hides the regression from history nor from its gate.
+func TestBisectLeavesHistory(t *testing.T) {
+	programtest.NeedsLong(t)
+	t.Parallel()
+	dir := t.TempDir()
+	programtest.WriteFile(t, dir, "sweep.yaml", "command: [sh, work.sh]\nwarmup: 0\niterations: 1\nmetrics: {wait: {regex: 'wait ([0-9]+)', unit: ms, better: lower}}\nprimary: wait\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	nights := func(wait int) {
+		programtest.WriteFile(t, dir, "work.sh", fmt.Sprintf("echo wait $((%d + $$ %% 3))\n", wait))
+		programtest.Commit(t, dir)
+		for range 10 {
+			programtest.Program(t, dir, "bench", "sweep.yaml", "--rerun", "all").MustRun(t)
+		}
+	}
+	programtest.Repository(t, dir)
+	nights(100)
+	programtest.Git(t, dir, "tag", "good")
+	for i := range 31 {
+		programtest.WriteFile(t, dir, "notes", fmt.Sprint(i))
+		programtest.Commit(t, dir)
+	}
+	nights(130)
+	gate := func() string {
+		p := programtest.Program(t, dir, "history", "--gate", "--format", "table")
+		_ = p.Run()
+		valuetest.Equal(t, p.ProcessState.ExitCode(), exitRegression, "exit", p.Printed.String())
+		return p.Printed.String()
+	}
+	before := gate()
+	p := programtest.Program(t, dir, "bisect", "good", "HEAD", "sweep.yaml")
+	p.Env = append(p.Env, "XDG_CACHE_HOME="+t.TempDir())
+	p.MustRun(t)
+	n := rows(t, dir, "SELECT count(DISTINCT session_id) FROM runs WHERE side = 'head'")
+	left := strings.Trim(n, "[]") + " sessions of bisect left out, which measured older commits\n"
+	valuetest.Equal(t, strings.Replace(gate(), left, "", 1), before, "history before and after bisect")
+}
+
 // TestBisectOfNothing: a sweep that compares nothing ends before there is a log.
 func TestBisectOfNothing(t *testing.T) {
 	t.Parallel()

@@ -142,6 +142,9 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 	if h.Tied > 0 {
 		fmt.Fprintln(a.stderr, "neurolens: history: "+history.CountAsOne(h.Tied))
 	}
+	if h.Bisected > 0 {
+		fmt.Fprintln(a.stderr, "neurolens: history: "+history.LeftOut(h.Bisected))
+	}
 	if h.Undated > 0 {
 		fmt.Fprintln(a.stderr, "neurolens: history: left out, in no order: "+history.NoStart(h.Undated))
 	}

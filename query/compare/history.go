@@ -167,7 +167,7 @@ func (q *historyQuery) countSessions(ctx context.Context, enough int) (known int
 
 // sessions reads the sessions of points, oldest first. gaps are the points, and the minimum distance between the sessions of each in
 // microseconds. If a point has more than MaxHistory such sessions, the oldest are left out. In a session with two sides the head counts,
-// because it is the code of that time. Runs in which more requests failed than are allowed do not count.
+// because it is the code of that time. Runs in which more requests failed than are allowed do not count, and neither do those that bisect measured.
 func (q *historyQuery) sessions(ctx context.Context, metric string, gaps map[pointKey]int64) (map[pointKey][]earlierSession, error) {
 	r := historyReading{historyQuery: q, metric: metric, gaps: gaps}
 	for key := range gaps {
@@ -214,10 +214,10 @@ func (r *historyReading) read(ctx context.Context, b scan.Period) error {
 	text := fmt.Sprintf(`SELECT point_id, `+machineSQL+` AS m, session_id, CASE WHEN min(value) > 0 THEN exp(median(ln(CASE WHEN value > 0 THEN value END))) ELSE median(value) END,
 	epoch_us(min(started_at))
 FROM (SELECT *, %s AS value FROM %s
-	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT AND NOT %s)
+	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT AND NOT %s AND NOT %s)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id)
-WHERE isfinite(value) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, scan.ValueSQL(), rows, n-3, n-2, scan.FailedRequestsSQL, n-1, n)
+WHERE isfinite(value) GROUP BY point_id, m, session_id ORDER BY min(started_at), session_id`, scan.ValueSQL(), rows, n-3, n-2, scan.FailedRequestsSQL, scan.BisectSQL, n-1, n)
 	r.found, r.incompleteUntil = map[pointKey][]earlierSession{}, 0
 	ids := map[string]int64{} // the last start in each session
 	err = r.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {

@@ -262,11 +262,12 @@ func TestCompareFailureOfMany(t *testing.T) {
 	}
 }
 
-// TestFailedRequestsOfANight: an earlier session in which more requests failed than are allowed does not count, however fast it was.
-func TestFailedRequestsOfANight(t *testing.T) {
+// TestNightsThatDoNotCount: neither an earlier session in which more requests failed than are allowed, however fast it was, nor one of bisect
+// counts.
+func TestNightsThatDoNotCount(t *testing.T) {
 	t.Parallel()
 	var all [][]float64
-	for _, warnings := range [][]string{nil, {"16 of 24 requests failed"}} {
+	for _, warnings := range [][]string{nil, {"16 of 24 requests failed"}, {schema.WarnBisect}} {
 		n := 1000
 		var runs []schema.Run
 		for k := range 10 {
@@ -281,7 +282,9 @@ func TestFailedRequestsOfANight(t *testing.T) {
 		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last~1", Head: "session=last"})
 		all = append(all, got.Rows[0].Inputs.History)
 	}
-	if len(all[0]) != 9 || len(all[1]) != 8 || all[1][4] != all[0][5] {
-		t.Errorf("history %g, with failed requests %g", all[0], all[1])
+	for _, left := range all[1:] {
+		if len(all[0]) != 9 || len(left) != 8 || left[4] != all[0][5] {
+			t.Errorf("history %g, with a night that does not count %g", all[0], left)
+		}
 	}
 }

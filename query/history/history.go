@@ -73,6 +73,7 @@ type History struct {
 	Failing      int            // number of series, with rows or without, whose runs failed in all sessions after their last value
 	Absent       int            // number of series with a value in half of the newest sessions, but neither a value nor a failure in the newest one; 0 if most are so
 	Tied         int            // number of sessions that began at the same time as another one of their series, to the microsecond: they have no order, so they count as one
+	Bisected     int            // number of sessions that are left out, because bisect measured them: their commits are older than they are
 	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
 }
 
@@ -124,10 +125,11 @@ type Change struct {
 // The value of a session is the median of the medians of its ok runs of purpose measure, as query.SessionPoint has it. Changes are found in
 // the median of the locations of its runs. The location of a run is Summary.LogMedian or, if the metric is compared by difference, because
 // it always is or because a value of the series is zero or negative, the median in the unit. Sessions without such a run, or in which a run
-// of the point had a wrong result, are left out, and a run in which more requests failed than are allowed counts as failed. Missing values
-// are not interpolated. In a session with two sides only the head counts, because the base is older code that was measured again. If a
-// session measured several commits, each commit has its own value. Sessions of a series that began at the same time, to the microsecond,
-// have no order: their runs become one value, with the id of one of them, and without a commit if they have several.
+// of the point had a wrong result, are left out, and a run in which more requests failed than are allowed counts as failed. Runs that
+// bisect measured are left out. Missing values are not interpolated. In a session with two sides only the head counts, because the base is
+// older code that was measured again. If a session measured several commits, each commit has its own value. Sessions of a series that began
+// at the same time, to the microsecond, have no order: their runs become one value, with the id of one of them, and without a commit if
+// they have several.
 //
 // Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of each
 // series: of the series called changed, at most 5 % are expected to be false. Otava does not correct.
@@ -182,6 +184,14 @@ func NoStart(runs int) string {
 // CountAsOne returns the sentence that a number of sessions share their starts: see History.Tied.
 func CountAsOne(sessions int) string {
 	return strconv.Itoa(sessions) + " sessions began at the same time as others: those of one time have no order, and count as one"
+}
+
+// LeftOut returns the sentence that sessions are left out because bisect measured them: see History.Bisected.
+func LeftOut(sessions int) string {
+	if sessions == 1 {
+		return "1 session of bisect left out, which measured older commits"
+	}
+	return strconv.Itoa(sessions) + " sessions of bisect left out, which measured older commits"
 }
 
 // checkMetric rejects a metric that no run in the store has.

@@ -109,6 +109,10 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 		}
 		err := duck.UseRows(ctx, of.rows, func(row []driver.Value) error {
 			runs++
+			if row[15] == true {
+				h.bisected[h.sessions.place(duck.Text(row[5]))] = true
+				return nil
+			}
 			if row[9] == true && row[13] == true {
 				h.Requests++
 			}
@@ -122,6 +126,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 			return runs, err
 		}
 	}
+	h.Bisected = len(h.bisected)
 	return runs, nil
 }
 
@@ -166,7 +171,7 @@ func (p part) within(b scan.Period) duck.Statement {
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		scan.LocationSQLOf(schema.ScaleRatio) + ", coalesce(p50, exp(log_median), mean), " + scan.WrongSQL + ", " + scan.FailedRequestsSQL + ", level FROM " + rows
+		scan.LocationSQLOf(schema.ScaleRatio) + ", coalesce(p50, exp(log_median), mean), " + scan.WrongSQL + ", " + scan.FailedRequestsSQL + ", level, " + scan.BisectSQL + " FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 

@@ -88,12 +88,13 @@ type historian struct {
 	departed          []*line // series with a departure
 	undecided         *line   // the series of History.Undecided
 	level             float64 // the largest p that would be significant in one more series, as the others are now
+	bisected          map[int32]bool
 	sessions, commits interned
 }
 
 func newHistorian(req Request, window int) *historian {
 	return &historian{
-		req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{},
+		req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{}, bisected: map[int32]bool{},
 		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
 	}
 }

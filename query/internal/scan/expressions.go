@@ -18,6 +18,9 @@ const IsMeasurement = "purpose = 'measure'"
 var WrongSQL = "(status = '" + string(schema.StatusError) + "' AND stage = '" + string(schema.StageValidate) +
 	"' AND error_kind IN ('" + strings.Join(schema.WrongResults, "', '") + "'))"
 
+// BisectSQL is the SQL condition of runs that a search for a commit measured: see schema.WarnBisect.
+var BisectSQL = "coalesce(list_contains(warnings, " + duck.Literal(schema.WarnBisect) + "), false)"
+
 // FailedRequestsSQL is the SQL condition of runs in which more requests failed than are allowed: see schema.FailedRequestsWarning. It is
 // false if the metric is the number of failed requests, which is right in such a run. CASE keeps the function list_filter from runs
 // without warnings: DuckDB prepares its lambda for each vector, and each live file is a separate vector.

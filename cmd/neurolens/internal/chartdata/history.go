@@ -60,6 +60,9 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 	if h.Tied > 0 {
 		notes = append(notes, history.CountAsOne(h.Tied))
 	}
+	if h.Bisected > 0 {
+		notes = append(notes, history.LeftOut(h.Bisected))
+	}
 	if h.Undated > 0 {
 		notes = append(notes, "left out, in no order: "+history.NoStart(h.Undated))
 	}
@@ -139,7 +142,7 @@ const maxFailed = 10_000
 // failedRuns returns the runs that a history counts as failed, the newest first. Runs without a place in time are left out.
 func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
 	list := query.ListRequest{Since: req.Since, Limit: maxFailed}
-	list.Filter = filter.JoinArguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
+	list.Filter = filter.JoinArguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base", "warnings!="+schema.WarnBisect)
 	runs, err := db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
 	return slices.DeleteFunc(runs, func(r schema.Run) bool { return beganOf(&r).IsZero() }), err
 }

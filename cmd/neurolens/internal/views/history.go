@@ -109,6 +109,8 @@ func (w History) nothing() []string {
 		return []string{term.Count(w.H.Failed, "run") + " failed, and none is ok"}
 	case w.H.NoValue > 0:
 		return []string{term.Count(w.H.NoValue, "ok run") + " without a value of " + OrUnknown(w.Req.Metric)}
+	case w.H.Bisected > 0:
+		return []string{history.LeftOut(w.H.Bisected)}
 	}
 	return []string{"no run matches"}
 }
@@ -940,6 +942,9 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 	}
 	if w.H.Tied > 0 {
 		v.Below = append(v.Below, history.CountAsOne(w.H.Tied))
+	}
+	if w.H.Bisected > 0 {
+		v.Below = append(v.Below, history.LeftOut(w.H.Bisected))
 	}
 	if w.H.Undated > 0 {
 		v.Below = append(v.Below, "left out, in no order: "+history.NoStart(w.H.Undated))

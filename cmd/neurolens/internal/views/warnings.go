@@ -46,6 +46,7 @@ var warningMeanings = map[string]string{
 	stat.WarnShort:              "an iteration takes less than 20 times as long as reading the clock; --iterations-per-sample, or repeat the work within it",
 	stat.WarnSlowStart:          "the first sample is more than twice the median; more warm-up",
 	stat.WarnUnsteady:           "the samples of a run never become steady; more warm-up, more iterations",
+	schema.WarnBisect:           "bisect measured the run, perhaps at an old commit, so history leaves it out",
 	schema.WarnUnchecked:        "the result could not be checked, and may be wrong",
 	runner.WarnFileChanged:      "a file that the benchmark runs changed after the session began; compare the stored hashes",
 	foreign.WarnNotFinite:       "a metric of the benchmark was not a finite number",
