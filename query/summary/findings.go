@@ -37,6 +37,7 @@ const (
 	RuleExtreme       = "extreme_ratio"  // a speed-up is so large or small that the sides may not do the same work
 	RuleNotCompared   = "not_compared"   // a point with a baseline has neither a speed-up nor a difference
 	RuleNoVerdict     = "no_verdict"     // a comparison has no verdict or is inconclusive
+	RuleImproved      = "improved"       // compare says that a point improved
 	RuleNoBaseline    = "no_baseline"    // a point has several variants or backends, and no baseline is named
 	RuleFewRuns       = "few_runs"       // too few runs for a verdict
 	RuleNoisyRuns     = "noisy_runs"     // the medians of a point's runs vary a lot
@@ -343,7 +344,7 @@ func ofComparison(c *Comparison) (all []Finding) {
 	}
 	speedup := func(p *Pair) bool { return p.Speedup != nil && !p.Control }
 	pick(RuleRegressed, nil, func(p *Pair) bool { return p.Verdict == string(judge.Regressed) && !p.Control })
-	pick(RuleSlower, []Number{count("compared", c.All.Compared), count("regressed", c.Verdicts[string(judge.Regressed)]), {"worst", c.All.Worst, "ratio"}, {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
+	pick(RuleSlower, []Number{count("compared", c.All.Compared), count("regressed", c.Verdicts[string(judge.Regressed)]), {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
 		func(p *Pair) bool { return speedup(p) && *p.Speedup < 1 })
 	pick(RuleExtreme, []Number{{"threshold", known(extreme), "ratio"}}, func(p *Pair) bool { return speedup(p) && (*p.Speedup >= extreme || *p.Speedup <= 1./extreme) })
 	pick(RuleNotCompared, []Number{count("pairs", c.All.Pairs)}, func(p *Pair) bool { return p.Speedup == nil && p.Difference == nil && !p.Control })
@@ -351,6 +352,7 @@ func ofComparison(c *Comparison) (all []Finding) {
 	pick(RuleNoVerdict, open, func(p *Pair) bool {
 		return (speedup(p) || p.Difference != nil && !p.Control) && (p.Verdict == string(judge.Estimate) || p.Verdict == string(judge.Inconclusive))
 	})
+	pick(RuleImproved, nil, func(p *Pair) bool { return p.Verdict == string(judge.Improved) && !p.Control })
 	return all
 }
 

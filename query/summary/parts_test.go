@@ -221,7 +221,7 @@ func rules(r *summary.Report) string {
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	if got, want := rules(read(t, store(t), summary.Request{})),
-		"wrong_result 1/2, failed 1/2, regressed 1/4, slower 1/4, not_compared 2/0, few_runs 1/2, missing_metric 1/4, mixed_machines 7/19"; got != want {
+		"wrong_result 1/2, failed 1/2, regressed 1/4, slower 1/4, not_compared 2/0, improved 1/4, few_runs 1/2, missing_metric 1/4, mixed_machines 7/19"; got != want {
 		t.Errorf("findings are\n%s\nwant\n%s", got, want)
 	}
 	var m made
@@ -349,8 +349,8 @@ func TestHigherIsBetter(t *testing.T) {
 	m.add(variant("s", "a", "slow", rate(50)), 1, 1, 1)
 	r := report(t, summary.Request{}, m.runs...)
 	a := r.Comparisons[0].All
-	near(t, "best", a.Best, 3)
-	near(t, "worst", a.Worst, .5)
+	near(t, "fastest", r.Pairs[*a.FastestPair].Speedup, 3)
+	near(t, "slowest", r.Pairs[*a.SlowestPair].Speedup, .5)
 	if b := r.Leaders[0]; len(b.Best) != 3 || b.Best[0].Variant != "fast" || b.Best[2].Variant != "slow" {
 		t.Errorf("leaders are %+v", b)
 	}

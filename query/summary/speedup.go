@@ -59,10 +59,8 @@ type Ratios struct {
 	Faster        int      `json:"faster" doc:"number of pairs with a speed-up above 1"`
 	GeometricMean *float64 `json:"geometric_mean" doc:"geometric mean of all speed-ups, including those below 1"`
 	Median        *float64 `json:"median" doc:"median of all speed-ups"`
-	Best          *float64 `json:"best" doc:"largest speed-up"`
-	Worst         *float64 `json:"worst" doc:"smallest speed-up"`
-	BestPair      *int     `json:"best_pair" doc:"index of the best pair in pairs, from 0"`
-	WorstPair     *int     `json:"worst_pair" doc:"index of the worst pair in pairs"`
+	FastestPair   *int     `json:"fastest_pair" doc:"index in pairs, from 0, of the pair with the largest speed-up"`
+	SlowestPair   *int     `json:"slowest_pair" doc:"index of the pair with the smallest"`
 }
 
 // NamedRatios sums up the pairs with one name.
@@ -282,7 +280,7 @@ func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
 func (c *Comparison) ratios(places []int) Ratios {
 	r := Ratios{Pairs: len(places)}
 	var logs []float64
-	best, worst := -1, -1
+	fastest, slowest := -1, -1
 	for _, i := range places {
 		p := &c.pairs[i]
 		if p.Difference != nil && !p.Control {
@@ -298,11 +296,11 @@ func (c *Comparison) ratios(places []int) Ratios {
 		case *p.Speedup > 1:
 			r.Faster++
 		}
-		if best < 0 || *p.Speedup > *c.pairs[best].Speedup {
-			best = i
+		if fastest < 0 || *p.Speedup > *c.pairs[fastest].Speedup {
+			fastest = i
 		}
-		if worst < 0 || *p.Speedup < *c.pairs[worst].Speedup {
-			worst = i
+		if slowest < 0 || *p.Speedup < *c.pairs[slowest].Speedup {
+			slowest = i
 		}
 	}
 	if r.Compared = len(logs); r.Compared == 0 {
@@ -314,7 +312,7 @@ func (c *Comparison) ratios(places []int) Ratios {
 		sum += v
 	}
 	r.GeometricMean, r.Median = known(math.Exp(sum/float64(len(logs)))), known(math.Exp(stat.Quantile(logs, .5)))
-	r.Best, r.Worst, r.BestPair, r.WorstPair = c.pairs[best].Speedup, c.pairs[worst].Speedup, new(c.first+best), new(c.first+worst)
+	r.FastestPair, r.SlowestPair = new(c.first+fastest), new(c.first+slowest)
 	return r
 }
 

@@ -27,6 +27,7 @@ type Answer struct {
 	Text    string       `json:"text" doc:"the sentence"`
 	Verdict summary.Text `json:"verdict" doc:"verdict of what it is about; null if it counts"`
 	Command string       `json:"command" doc:"a command that shows more of it; empty: there is none"`
+	Change
 }
 
 // How many sentences name one change each. The others are counted.
@@ -56,8 +57,8 @@ func (m Maker) answers(d *Document) []Answer {
 			if command != "" {
 				text += " Another axis:"
 			}
-			if ahead := frontRunner(d, c, names); ahead != "" {
-				guesses = append(guesses, Answer{Text: ahead, Command: m.command("ls", append([]string{"--best"}, d.words("")...)...)})
+			if ahead, about := frontRunner(d, c, names); ahead != "" {
+				guesses = append(guesses, Answer{Text: ahead, Command: m.command("ls", append([]string{"--best"}, d.words("")...)...), Change: about})
 			}
 			guesses = append(append(guesses, m.bestAnswers(d, i, names)...), Answer{Text: text, Command: command})
 		default:
@@ -154,19 +155,6 @@ func word(verdict judge.Verdict, unit, better summary.Text) string {
 	return "Better"
 }
 
-// fromTo prints a change with its values and how sure it is: latency 75.1 µs → 83.7 µs, +11.6 % (95 % interval +11.0 % to +12.1 %).
-func fromTo(metric summary.Text, before, after *float64, unit summary.Text, change, level, interval string) string {
-	return fmt.Sprintf("%s %s → %s, %s", metric, quantity(before, unit, metric), quantity(after, unit, metric), change) + howSure(level, interval)
-}
-
-// howSure returns an interval in parentheses; empty if there is none.
-func howSure(level, interval string) string {
-	if interval == "" {
-		return ""
-	}
-	return " (" + level + " interval " + interval + ")"
-}
-
 // trendAnswers returns what changed over sessions, or may have, and how many series did.
 func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	if len(d.Trends) == 0 {
@@ -179,15 +167,15 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		command := m.history(m.pastOf(d, t, names))
 		switch n := counts[t.Verdict]; {
 		case t.Verdict == judge.Regressed && n <= maxWorse, (t.Verdict == judge.Improved || t.Verdict == judge.Changed) && n <= maxBetter:
-			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), "95 %", trendInterval(t)))
-			all = append(all, Answer{text, summary.Text(t.Verdict), command})
+			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), ofTrend(t).text())
+			all = append(all, Answer{text, summary.Text(t.Verdict), command, ofTrend(t)})
 		}
 		if t.Verdict == judge.Inconclusive && counts[t.Verdict] == 1 && counts[judge.Regressed] == 0 {
-			all = append(all, Answer{mayBeChance(t, names), summary.Text(t.Verdict), command})
+			all = append(all, Answer{mayBeChance(t, names), summary.Text(t.Verdict), command, ofTrend(t)})
 		}
 		if t.Off > 0 {
 			if off++; off <= maxWorse {
-				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), cmp.Or(m.judging(t), command)})
+				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), cmp.Or(m.judging(t), command), ofDeparture(t)})
 			}
 		}
 		if t.Failed == 0 {
@@ -195,7 +183,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		}
 		if failing++; failing <= maxWorse {
 			text := fmt.Sprintf("Failing: %s, all runs of the last %s.", names.name(&t.Subject), term.Count(t.Failed, "session"))
-			all = append(all, Answer{text, "failed", command})
+			all = append(all, Answer{text, "failed", command, Change{Subject: t.Subject}})
 		}
 	}
 	var parts []string
@@ -263,15 +251,18 @@ func (m Maker) otherAnswers(d *Document) []Answer {
 		names.axes["benchmark"] = true
 	}
 	name := names.name(&worst.Subject)
+	about := Change{Subject: worst.Subject}
 	switch {
 	case worst.Verdict == judge.Regressed:
-		text += fmt.Sprintf("; most: %s, %s: %s", name, sinceText(worst), fromTo(worst.Metric, worst.OldLevel, worst.Level, worst.Unit, trendChange(worst), "95 %", trendInterval(worst)))
+		about = ofTrend(worst)
+		text += fmt.Sprintf("; most: %s, %s: %s", name, sinceText(worst), about.text())
 	case worst.Failed > 0:
 		text += fmt.Sprintf("; %s fails", name)
 	default:
-		text += fmt.Sprintf("; %s: %s", name, fromTo(worst.Metric, worst.Level, worst.OffValue, worst.Unit, offChange(worst), "", ""))
+		about = ofDeparture(worst)
+		text += fmt.Sprintf("; %s: %s", name, about.text())
 	}
-	return []Answer{{Text: text + ". All of them:", Verdict: summary.Text(judge.Inconclusive), Command: m.command("report", "--all")}}
+	return []Answer{{Text: text + ". All of them:", Verdict: summary.Text(judge.Inconclusive), Command: m.command("report", "--all"), Change: about}}
 }
 
 // longestTrend returns the number of sessions of the longest trend.
@@ -281,7 +272,7 @@ func longestTrend(d *Document) int {
 
 // mayBeChance says that a level changed visibly, and what a verdict needs.
 func mayBeChance(t *summary.Trend, names namer) string {
-	text := fmt.Sprintf("May be chance: %s, %s: %s; ", names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), "95 %", trendInterval(t)))
+	text := fmt.Sprintf("May be chance: %s, %s: %s; ", names.name(&t.Subject), sinceText(t), ofTrend(t).text())
 	if t.Missing > 0 && t.Off == 0 {
 		text += "about " + term.Count(t.Missing, "more session") + term.Verb(t.Missing, " decides", " decide")
 	} else {
@@ -306,12 +297,7 @@ func offText(t *summary.Trend, names namer) string {
 	if t.OffCommit != "" {
 		name += ", commit " + views.ShortCommit(string(t.OffCommit))
 	}
-	return fmt.Sprintf("%s: %s: %s; %s.", sessions, name, fromTo(t.Metric, t.Level, t.OffValue, t.Unit, offChange(t), "", ""), views.JudgesNewest(t.Missing, t.OffBase != ""))
-}
-
-// offChange returns the difference between the newest session and its level, in the scale of the series.
-func offChange(t *summary.Trend) string {
-	return views.Change(*t.OffShift, schema.Scale(t.OffScale), string(t.Unit))
+	return fmt.Sprintf("%s: %s: %s; %s.", sessions, name, ofDeparture(t).text(), views.JudgesNewest(t.Missing, t.OffBase != ""))
 }
 
 // sinceText says when a level changed, and with which commits.
@@ -356,22 +342,6 @@ func day(t *summary.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-// trendChange returns the last change of a trend.
-func trendChange(t *summary.Trend) string {
-	if t.Shift == nil {
-		return term.Unknown
-	}
-	return views.Change(*t.Shift, schema.Scale(t.Scale), string(t.Unit))
-}
-
-// trendInterval returns the interval of trendChange; empty if there is none.
-func trendInterval(t *summary.Trend) string {
-	if t.Low == nil || t.High == nil {
-		return ""
-	}
-	return views.Ends(*t.Low, *t.High, schema.Scale(t.Scale), string(t.Unit))
-}
-
 // sideAnswers returns what changed between two sides, and then how many pairs did, with the dates and commits of both.
 func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 	c := &d.Comparisons[comparison]
@@ -397,15 +367,18 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 	default:
 		text = "No change by verdict: " + text
 	}
+	about := Change{}
 	if len(all) == 0 {
 		if differ != nil {
-			text += fmt.Sprintf("; most: %s: %s", names.pair(differ), pairValues(differ))
+			about = d.changeOf(differ)
+			text += fmt.Sprintf("; most: %s: %s", names.pair(differ), about.text())
 			if differ.Machine == "" {
 				text += ", if both sides ran on one machine in one state"
 			}
-		} else if worst := c.All.WorstPair; worst != nil && d.Pairs[*worst].Verdict != string(judge.Unchanged) && c.All.Slower > 0 {
+		} else if worst := c.All.SlowestPair; worst != nil && d.Pairs[*worst].Verdict != string(judge.Unchanged) && c.All.Slower > 0 {
 			p := &d.Pairs[*worst]
-			text += fmt.Sprintf(". The worst estimate is %s: %s", names.pair(p), pairValues(p))
+			about = d.changeOf(p)
+			text += fmt.Sprintf(". The worst estimate is %s: %s", names.pair(p), about.text())
 		}
 	}
 	for _, p := range c.Sides {
@@ -414,7 +387,7 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 		}
 		text += ". " + capital(p.Side) + ": " + periodText(&p)
 	}
-	return append(all, Answer{Text: text + ".", Command: m.command("compare", d.compared(c)...)})
+	return append(all, Answer{Text: text + ".", Command: m.command("compare", d.compared(c)...), Change: about})
 }
 
 // changedPairs names the pairs of a comparison that have one of some verdicts, for each verdict the largest changes first.
@@ -426,8 +399,9 @@ func changedPairs(d *Document, comparison int, name func(*summary.Pair) string, 
 		}
 		changed := worst(d, comparison, verdict)
 		for _, p := range changed[:min(len(changed), most)] {
-			text := fmt.Sprintf("%s: %s: %s.", word(verdict, p.Unit, p.Better), name(p), pairValues(p))
-			all = append(all, Answer{Text: text, Verdict: summary.Text(verdict)})
+			about := d.changeOf(p)
+			text := fmt.Sprintf("%s: %s: %s.", word(verdict, p.Unit, p.Better), name(p), about.text())
+			all = append(all, Answer{Text: text, Verdict: summary.Text(verdict), Change: about})
 		}
 		if more := len(changed) - most; more > 0 {
 			all[len(all)-1].Text += fmt.Sprintf(" %s more %s.", term.Thousands(more), verdict)
@@ -457,15 +431,6 @@ func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) 
 		return nil, ""
 	}
 	return most, views.RepeatsDiffer(differ, all, "point")
-}
-
-// pairValues returns the values of a pair that changed, and how sure the change is. A change that does not follow from the medians stands before
-// them.
-func pairValues(p *summary.Pair) string {
-	if p.Estimator == compare.FlagPaired || p.Estimator == compare.FlagPairwise {
-		return fmt.Sprintf("%s %s%s, medians %s → %s", p.Metric, changeText(p), howSure(levelOf(p), changeInterval(p, views.Ends)), quantity(p.Base, p.Unit, p.Metric), quantity(p.Value, p.Unit, p.Metric))
-	}
-	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), levelOf(p), changeInterval(p, views.Ends))
 }
 
 // worst returns the pairs of a comparison with a verdict, the largest change first.
@@ -579,21 +544,24 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 	if points == 1 {
 		text = "Best: " + settingName(c, best.Value)
 	}
-	verdict := summary.Text(judge.Unchanged)
+	verdict, about := summary.Text(judge.Unchanged), Change{}
+	if pair := cmp.Or(best.Most, best.Next); pair != nil {
+		about = d.changeOf(&d.Pairs[*pair])
+	}
 	switch base := settingName(c, c.Baseline); {
 	case best.Most == nil:
 		text += othersWorse(d, c, points, names)
 	case points == 1:
 		verdict = summary.Text(judge.Improved)
-		text += ", against " + base + ": " + pairValues(&d.Pairs[*best.Most])
+		text += ", against " + base + ": " + about.text()
 	case best.Points == 1:
 		verdict = summary.Text(judge.Improved)
 		most := &d.Pairs[*best.Most]
-		text += ", against " + base + " at " + names.without(c.Axis, most) + ": " + pairValues(most)
+		text += ", against " + base + " at " + names.without(c.Axis, most) + ": " + about.text()
 	default:
 		verdict = summary.Text(judge.Improved)
 		most, least := &d.Pairs[*best.Most], &d.Pairs[*best.Least]
-		text += fmt.Sprintf(", by %s to %s against %s. Most at %s: %s", changeText(least), changeText(most), base, names.without(c.Axis, most), pairValues(most))
+		text += fmt.Sprintf(", by %s to %s against %s. Most at %s: %s", ofPair(least).size(), about.size(), base, names.without(c.Axis, most), about.text())
 	}
 	if best.Near != nil {
 		near, next := &d.Pairs[*best.Near], &d.Pairs[*best.Next]
@@ -635,7 +603,7 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 	if c.From == summary.FromGuess || d.pooled() || best.Most == nil && len(worse) == 1 { // of one, the first sentence names it as the closest
 		worse = nil
 	}
-	return append([]Answer{{text, verdict, command}}, worse...)
+	return append([]Answer{{text, verdict, command, about}}, worse...)
 }
 
 // othersWorse says that the baseline is best at some of the points, and which other value comes closest.
@@ -650,14 +618,14 @@ func othersWorse(d *Document, c *summary.Comparison, points int, names namer) st
 	}
 	p := &d.Pairs[*next]
 	if len(c.Values) != 1 {
-		return ": all others are worse" + there + ", the closest is " + names.pair(p) + ": " + pairValues(p)
+		return ": all others are worse" + there + ", the closest is " + names.pair(p) + ": " + ofPair(p).text()
 	}
 	value, _ := p.AxisValue(c.Axis)
 	text := ": " + settingName(c, value) + " is worse" + there
 	if points > 1 {
 		text += ", closest at " + names.without(c.Axis, p)
 	}
-	return text + ": " + pairValues(p)
+	return text + ": " + ofPair(p).text()
 }
 
 // factorText returns how many times as fast, or as good, a pair is as another one; empty if that is unknown.
@@ -718,7 +686,7 @@ func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) 
 // frontRunner names the point with the best median over all axes, the one that comes next, and the factor between them. Of axes that are the
 // amount of work it takes the largest values: less work always takes less. It is empty if the medians cannot be ranked, or if the points
 // differ in one other axis, of which a value is best by verdict. Controls are left out.
-func frontRunner(d *Document, c *summary.Comparison, names namer) string {
+func frontRunner(d *Document, c *summary.Comparison, names namer) (text string, about Change) {
 	controls := map[summary.Text]bool{}
 	for i := range d.Pairs {
 		if p := &d.Pairs[i]; p.Control {
@@ -739,7 +707,7 @@ func frontRunner(d *Document, c *summary.Comparison, names namer) string {
 			continue
 		}
 		if v.Better == "" || len(all) > 0 && (v.Metric != all[0].value.Metric || v.Unit != all[0].value.Unit) {
-			return ""
+			return "", about
 		}
 		all, points, medians = append(all, ranked{p, v}), append(points, p.Subject.Point()), append(medians, v.Median)
 	}
@@ -760,7 +728,7 @@ func frontRunner(d *Document, c *summary.Comparison, names namer) string {
 	}
 	settings := len(varying) - len(work.axes)
 	if settings < 2 && len(c.Best) > 0 || len(all) < 2 {
-		return ""
+		return "", about
 	}
 	sign, most := 1., "Lowest"
 	if all[0].value.Better == summary.Text(schema.BetterHigher) {
@@ -775,8 +743,9 @@ func frontRunner(d *Document, c *summary.Comparison, names namer) string {
 	case settings > 1:
 		over = " over all axes"
 	}
-	return fmt.Sprintf("%s median%s, by estimate: %s, %s %s%s.", most, over, names.name(&best.point.Subject), best.value.Metric,
-		quantity(best.value.Median, best.value.Unit, best.value.Metric), lead(best.value, next.value, names.name(&next.point.Subject)))
+	about = Change{Subject: best.point.Subject, Metric: summary.Text(best.value.Metric), Unit: best.value.Unit, Head: best.value.Median}
+	return fmt.Sprintf("%s median%s, by estimate: %s, %s %s%s.", most, over, names.name(&about.Subject), about.Metric,
+		quantity(about.Head, about.Unit, about.Metric), lead(best.value, next.value, names.name(&next.point.Subject))), about
 }
 
 // lead says how far the best value is ahead of the next, which has a name.
@@ -808,7 +777,7 @@ func (m Maker) Best(ctx context.Context, db *query.DB, selection string, c query
 	}
 	d := &Document{Selection: r.Selection, Comparisons: r.Comparisons, Pairs: r.Pairs, Points: r.Points}
 	names := namerOf(d.Points)
-	if ahead := frontRunner(d, &d.Comparisons[0], names); ahead != "" {
+	if ahead, _ := frontRunner(d, &d.Comparisons[0], names); ahead != "" {
 		best = append(best, ahead)
 	}
 	for _, a := range m.bestAnswers(d, 0, names) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,10 +12,12 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -83,6 +86,50 @@ func TestAnswerOverSessions(t *testing.T) {
 	page := maker().htmlPage(d, Pictures{})
 	if page.Answer[0].Text != want[0] || page.Answer[0].Tone != "regressed" || page.Sections[0].ID != "trends" {
 		t.Errorf("the page begins with %+v and %s", page.Answer[0], page.Sections[0].ID)
+	}
+}
+
+// TestAnswerFields: each sentence is made of the members beside it, so programs need not read it, and it says nothing about a point that
+// these lack.
+func TestAnswerFields(t *testing.T) {
+	compared := sample()
+	compared.Trends = nil
+	sides := many(8)
+	sides.Comparisons[0].Axis, sides.Comparisons[0].From = "side", summary.FromSelections
+	sides.Comparisons[0].Sides = []summary.Period{{Side: "base", Since: on(1), Commits: []string{"aaaaaaaaaa"}}, {Side: "head", Since: on(2), Commits: []string{"bbbbbbbbbb"}}}
+	sides.Pairs[0].Verdict = "regressed"
+	changes := 0
+	for _, r := range []*summary.Report{trended(), compared, sides} {
+		for _, a := range maker().Document(r).Answer {
+			if a.Base == nil {
+				if strings.Contains(a.Text, " → ") {
+					t.Errorf("without members: %s", a.Text)
+				}
+				continue
+			}
+			changes++
+			want := []string{quantity(a.Base, a.Unit, a.Metric) + " → " + quantity(a.Head, a.Unit, a.Metric), views.Change(*a.Size, schema.Scale(a.Scale), string(a.Unit)), string(a.Metric)}
+			if a.Low != nil {
+				want = append(want, "("+views.Confidence(*a.Confidence)+" interval "+views.Ends(*a.Low, *a.High, schema.Scale(a.Scale), string(a.Unit))+")")
+			}
+			if len(r.Trends) > 0 {
+				want = append(want, "since "+day(a.Since), views.ShortCommit(string(a.BaseCommit)), views.ShortCommit(string(a.HeadCommit)))
+			}
+			for _, part := range want {
+				if !strings.Contains(a.Text, part) {
+					t.Errorf("%q is not in %s", part, a.Text)
+				}
+			}
+			if a.PointID == "" || a.Benchmark == "" {
+				t.Errorf("no point: %s", a.Text)
+			}
+			if c := r.Comparisons; len(c) > 0 && len(c[0].Sides) > 0 && (!a.Since.Equal(on(2).Time) || a.BaseCommit != "aaaaaaaaaa" || a.HeadCommit != "bbbbbbbbbb") {
+				t.Errorf("between sides: %v, %s, %s", a.Since, a.BaseCommit, a.HeadCommit)
+			}
+		}
+	}
+	if changes < 4 {
+		t.Errorf("only %d answers have values", changes)
 	}
 }
 
@@ -308,11 +355,11 @@ func TestFrontRunnerOfWork(t *testing.T) {
 		}
 	}
 	const want = "Lowest median at bs=16, by estimate: onnxrt fp16, latency 16.0 ms, 2 times as fast as the next, torch fp16 (32.0 ms)."
-	if got := frontRunner(d, &summary.Comparison{}, namerOf(d.Points)); got != want {
+	if got, _ := frontRunner(d, &summary.Comparison{}, namerOf(d.Points)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	d.Points = slices.DeleteFunc(d.Points, func(p summary.Point) bool { return p.Backend == "torch" })
-	if got := frontRunner(d, &summary.Comparison{Best: []summary.BestValue{{Value: "fp16"}}}, namerOf(d.Points)); got != "" {
+	if got, _ := frontRunner(d, &summary.Comparison{Best: []summary.BestValue{{Value: "fp16"}}}, namerOf(d.Points)); got != "" {
 		t.Errorf("of one setting, whose best value another sentence names: %s", got)
 	}
 }
@@ -357,12 +404,12 @@ func TestAnswerOfGuess(t *testing.T) {
 // TestAnswerOfPaired: a change that the values of the sides contradict says how it was estimated.
 func TestAnswerOfPaired(t *testing.T) {
 	p := summary.Pair{Metric: "latency", Unit: "ns", Better: "lower", Base: new(80.2e6), Value: new(63.8e6), Speedup: new(1 / .969), Estimator: "paired"}
-	valuetest.Equal(t, pairValues(&p), "latency −3.1 % paired, medians 80.2 ms → 63.8 ms")
+	valuetest.Equal(t, ofPair(&p).text(), "latency −3.1 % paired, medians 80.2 ms → 63.8 ms")
 	p.Low, p.High = new(1/.98), new(1/.96)
-	valuetest.Equal(t, pairValues(&p), "latency −3.1 % paired (95 % interval −4.0 % to −2.0 %), medians 80.2 ms → 63.8 ms")
+	valuetest.Equal(t, ofPair(&p).text(), "latency −3.1 % paired (95 % interval −4.0 % to −2.0 %), medians 80.2 ms → 63.8 ms")
 	p.Low, p.High = nil, nil
 	p.Estimator = "run_means" // base and value are no medians
-	valuetest.Equal(t, pairValues(&p), "latency 80.2 ms → 63.8 ms, −3.1 % in the mean")
+	valuetest.Equal(t, ofPair(&p).text(), "latency 80.2 ms → 63.8 ms, −3.1 % in the mean")
 }
 
 // TestRate: a rate counts what compare says that it counts.
@@ -425,7 +472,7 @@ func TestOneOfSessions(t *testing.T) {
 	} {
 		got := Maker{Others: true, Past: sessions}.Document(r).Answer
 		r.Counts.Points = 2
-		if again := (Maker{Others: true, Past: sessions}).Document(r).Answer; sessions != 1 && !slices.Equal(again, got) {
+		if again := (Maker{Others: true, Past: sessions}).Document(r).Answer; sessions != 1 && !reflect.DeepEqual(again, got) {
 			t.Errorf("of several points without an axis there is no more to say: %+v", again)
 		}
 		r.Counts.Points = 1

@@ -42,11 +42,7 @@ const (
 
 // change returns a pair in words.
 func (s *htmlWriter) change(p *summary.Pair) string {
-	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit, p.Metric), quantity(p.Value, p.Unit, p.Metric), changeText(p))
-	if interval := changeInterval(p, views.Ends); interval != "" {
-		text += ", " + levelOf(p) + " interval " + interval
-	}
-	return text + ", " + p.Verdict
+	return fmt.Sprintf("%s: %s, %s", s.names.pair(p), ofPair(p).text(), p.Verdict)
 }
 
 // ofPair returns the command that compares a pair alone.
@@ -86,7 +82,7 @@ func (s *htmlWriter) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart
 		}
 		k := chart.Mark{
 			X: ratio(p.Speedup), Y: float64(len(f.Y.Categories)), Low: ratio(p.Low), High: ratio(p.High), Point: string(p.PointID),
-			Word: p.Verdict, Label: changeText(p), Interval: changeInterval(p, views.Ends), Text: s.change(p), Command: s.ofPair(c, p),
+			Word: p.Verdict, Label: ofPair(p).size(), Interval: ofPair(p).interval(views.Ends), Text: s.change(p), Command: s.ofPair(c, p),
 		}
 		if k.Low > k.High { // the lowest speed-up is the largest change
 			k.Low, k.High = k.High, k.Low

@@ -39,6 +39,9 @@ var sentences = map[string]func(f *summary.Finding) string{
 	summary.RuleRegressed: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s significantly slower than %s", pairsAre(f), f.Values[0])
 	},
+	summary.RuleImproved: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s significantly faster than %s", pairsAre(f), f.Values[0])
+	},
 	summary.RuleSlower: func(f *summary.Finding) string {
 		regressed := "none"
 		if n := whole(f, "regressed"); n > 0 {
@@ -93,7 +96,7 @@ var sentences = map[string]func(f *summary.Finding) string{
 // saidElsewhere are the rules whose findings the forms for people have in other parts: in the first paragraph, in the changes, with the
 // runs that are not ok, or in the environment.
 var saidElsewhere = []string{
-	summary.RuleWrongResult, summary.RuleFailed, summary.RuleLevelRegressed, summary.RuleLevelImproved, summary.RuleFarOff, summary.RuleFailsLately, summary.RuleRegressed,
+	summary.RuleWrongResult, summary.RuleFailed, summary.RuleLevelRegressed, summary.RuleLevelImproved, summary.RuleFarOff, summary.RuleFailsLately, summary.RuleRegressed, summary.RuleImproved,
 	summary.RuleSlower, summary.RuleNotCompared, summary.RuleNoVerdict, summary.RuleMachines, summary.RuleEnvironment,
 }
 

@@ -198,10 +198,11 @@ func ratio(v *float64, text string) Cell {
 
 // changeCell returns a cell of the change of a pair.
 func changeCell(p *summary.Pair) Cell {
-	if p.Speedup == nil {
-		return Cell{Text: changeText(p)}
+	c := ofPair(p)
+	if c.Scale == summary.Text(schema.ScaleRatio) {
+		return ratio(c.Size, c.size())
 	}
-	return ratio(new(ratioOf(*p.Speedup, chart.Better(p.Better))-1), changeText(p))
+	return Cell{Text: c.size()}
 }
 
 // environment says where the runs were measured in a line, with all facts folded below it: those in which they differ first.
@@ -494,7 +495,7 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 		{Header: "verdict"},
 	}}
 	for _, p := range shown {
-		interval := cmp.Or(changeInterval(p, views.Interval), term.Unknown)
+		interval := cmp.Or(ofPair(p).interval(views.Interval), term.Unknown)
 		verdict := verdictText(p)
 		if p.Reason != "" {
 			verdict += " (" + s.d.reasonText(string(p.Reason)) + ")"

@@ -52,7 +52,7 @@ func many(points int) *summary.Report {
 		}
 	}
 	all.Pairs, all.Compared = len(r.Pairs), len(r.Pairs)
-	all.GeometricMean, all.Median, all.Best, all.Worst, all.BestPair, all.WorstPair = new(1.1), new(1.1), new(1.5), new(.8), new(0), new(0)
+	all.GeometricMean, all.Median, all.FastestPair, all.SlowestPair = new(1.1), new(1.1), new(0), new(0)
 	r.Comparisons = []summary.Comparison{{Axis: "precision", Baseline: "fp32", From: summary.FromSweep, Metrics: []string{"latency"}, All: all, Verdicts: verdicts}}
 	r.Groups = []summary.Group{{Name: "sweep", Rows: points, Runs: 5 * points, Metrics: []string{"latency", "peak_memory", "throughput"}}}
 	r.Counts = summary.Counts{Runs: 5 * points, ByStatus: map[string]int{"ok": 5 * points}, Measured: 5 * points, Points: points, Rows: points, OKPoints: points}

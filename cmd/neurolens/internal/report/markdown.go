@@ -401,7 +401,7 @@ func trendVerdict(r *summary.Trend) Cell {
 		c.Text += ", rising"
 	}
 	if r.Off > 0 && !onlyOff(r) {
-		c.Text += ", newest " + offChange(r)
+		c.Text += ", newest " + ofDeparture(r).size()
 	}
 	if r.Failed > 0 {
 		c = Cell{Text: c.Text + ", last " + term.Count(r.Failed, "session") + " failed", Tone: chart.Failed}
@@ -435,16 +435,13 @@ func trendRow(r *summary.Trend, names namer) Row {
 		if r.OffSince != nil {
 			since = day(r.OffSince)
 		}
-		return row(r.Level, r.OffValue, offChange(r), "", since, "", views.ShortCommit(string(r.OffCommit)), r.OffShift)
+		return row(r.Level, r.OffValue, ofDeparture(r).size(), "", since, "", views.ShortCommit(string(r.OffCommit)), r.OffShift)
 	}
-	since, interval := "", ""
+	since, c := "", ofTrend(r)
 	if r.Shift != nil {
 		since = day(r.Since)
 	}
-	if r.Low != nil && r.High != nil {
-		interval = views.Interval(*r.Low, *r.High, schema.Scale(r.Scale), string(r.Unit))
-	}
-	return row(r.OldLevel, r.Level, trendChange(r), interval, since, placesText(r), commitsText(r), r.Shift)
+	return row(r.OldLevel, r.Level, c.size(), c.interval(views.Interval), since, placesText(r), commitsText(r), r.Shift)
 }
 
 // trends writes the part about changes over sessions.

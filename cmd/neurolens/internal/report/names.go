@@ -11,9 +11,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // namer names points by the axes in which the points of a report differ; without any, by all.
@@ -116,22 +114,6 @@ func (n namer) name(s *summary.Subject) string {
 	return strings.Join(constants, " ")
 }
 
-// changed prints a speed-up as the change of a metric, as compare prints it: 1.54 is −35.1 % if lower is better, +54.0 % if higher is.
-func changed(speedup *float64, better chart.Better) string {
-	if speedup == nil {
-		return term.Unknown
-	}
-	return views.Signed(ratioOf(*speedup, better) - 1)
-}
-
-// ratioOf is value / baseline for a speed-up.
-func ratioOf(speedup float64, better chart.Better) float64 {
-	if better == chart.Higher {
-		return speedup
-	}
-	return 1 / speedup
-}
-
 // direction returns the direction of a mean over the pairs of a comparison: lower if lower is better for any of them, else higher.
 func (d *Document) direction(c *summary.Comparison) chart.Better {
 	for i := range d.Pairs {
@@ -140,51 +122,6 @@ func (d *Document) direction(c *summary.Comparison) chart.Better {
 		}
 	}
 	return chart.Higher
-}
-
-// changeText prints the change of a pair: a ratio or a difference, and its estimator if the values of the sides contradict it.
-func changeText(p *summary.Pair) string {
-	text := changed(p.Speedup, chart.Better(p.Better))
-	if p.Difference != nil {
-		text = views.SignedQuantity(*p.Difference, string(p.Unit))
-	}
-	if word := estimatorWord(p.Estimator); word != "" && text != term.Unknown {
-		text += " " + word
-	}
-	return text
-}
-
-// changeInterval returns the interval of changeText, as views.Interval prints it for a table and views.Ends for a sentence; empty if there
-// is none.
-func changeInterval(p *summary.Pair, form func(low, high float64, scale schema.Scale, unit string) string) string {
-	switch better := chart.Better(p.Better); {
-	case p.DifferenceLow != nil && p.DifferenceHigh != nil:
-		return form(*p.DifferenceLow, *p.DifferenceHigh, schema.ScaleDifference, string(p.Unit))
-	case p.Low == nil || p.High == nil:
-		return ""
-	default: // if lower is better, the lowest speed-up is the largest change
-		low, high := ratioOf(*p.Low, better)-1, ratioOf(*p.High, better)-1
-		return form(min(low, high), max(low, high), schema.ScaleRatio, "")
-	}
-}
-
-// levelOf returns the confidence level of the intervals of pairs; if they differ, the lowest.
-func levelOf(pairs ...*summary.Pair) string {
-	level := 1.
-	for _, p := range pairs {
-		if p.Confidence != nil {
-			level = min(level, *p.Confidence)
-		}
-	}
-	if level == 1 { // there is no interval
-		level = judge.Confidence
-	}
-	return views.Confidence(level)
-}
-
-// quantity prints a value of a metric in a unit that suits it.
-func quantity[Name ~string](v *float64, unit summary.Text, metric Name) string {
-	return views.QuantityOf(answer.Value(v), string(unit), string(metric), "")
 }
 
 // share prints a ratio in percent.

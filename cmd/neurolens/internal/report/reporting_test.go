@@ -214,7 +214,7 @@ func FuzzTable(f *testing.F) {
 func TestHeadlineOfBothDirections(t *testing.T) {
 	d := Document{Pairs: []summary.Pair{{Better: "lower", Speedup: new(.5)}, {Better: "higher", Speedup: new(3.)}}}
 	d.Comparisons = []summary.Comparison{{Axis: "v", Baseline: "a", All: summary.Ratios{
-		Pairs: 2, Compared: 2, Slower: 1, GeometricMean: new(1.5), Median: new(1.5), Best: new(3.), Worst: new(.5), BestPair: new(1), WorstPair: new(0),
+		Pairs: 2, Compared: 2, Slower: 1, GeometricMean: new(1.5), Median: new(1.5), FastestPair: new(1), SlowestPair: new(0),
 	}}}
 	if got := d.headline(&d.Comparisons[0]); !strings.HasSuffix(got, ", fastest +200 %, slowest +100 %") {
 		t.Error(got)

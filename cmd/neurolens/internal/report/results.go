@@ -311,7 +311,7 @@ func (d *Document) headline(c *summary.Comparison) string {
 	}
 	better := d.direction(c)
 	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, fastest %s, slowest %s", c.Name(),
-		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), changed(a.GeometricMean, better), changed(a.Median, better), d.changeAt(a.BestPair), d.changeAt(a.WorstPair)) + byDifference
+		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), changed(a.GeometricMean, better), changed(a.Median, better), d.changeAt(a.FastestPair), d.changeAt(a.SlowestPair)) + byDifference
 }
 
 // comparisons are the changes from each baseline, in all and for each group, benchmark and value of the axis.
@@ -325,10 +325,10 @@ func (p markdownWriter) comparisons() {
 		p.title(2, "Changes from "+c.Name())
 		p.line("%s.", capital(p.d.headline(c)))
 		if c.All.Compared == 1 {
-			p.line("The only one: %s.", p.pairText(c.All.BestPair))
+			p.line("The only one: %s.", p.pairText(c.All.FastestPair))
 		}
 		if c.All.Compared > 1 {
-			p.line("Fastest: %s. Slowest: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
+			p.line("Fastest: %s. Slowest: %s.", p.pairText(c.All.FastestPair), p.pairText(c.All.SlowestPair))
 		}
 		p.line("%s", p.d.verdictsText(c))
 		if i == 0 { // said once
@@ -347,14 +347,6 @@ func (p markdownWriter) comparisons() {
 
 // maxNamed is the largest number of rows in a table of changes. The rows of the results have the changes, too.
 const maxNamed = 40
-
-// estimatorWord returns the word beside a change that the medians of the sides contradict.
-func estimatorWord(estimator summary.Text) string {
-	if estimator == compare.FlagRunMeans {
-		return "in the mean"
-	}
-	return string(estimator)
-}
 
 // verdictsText says how many pairs have which verdict.
 func (d *Document) verdictsText(c *summary.Comparison) string {
@@ -395,7 +387,7 @@ func (p markdownWriter) ratios(c *summary.Comparison, what string, rows []summar
 	for _, r := range append(slices.Clone(rows), summary.NamedRatios{Name: "all", Ratios: c.All}) {
 		t.add(
 			views.OrUnknown(string(r.Name)), term.Thousands(r.Pairs), term.Thousands(r.Compared), term.Thousands(r.Slower),
-			changed(r.GeometricMean, better), changed(r.Median, better), p.d.changeAt(r.BestPair), p.d.changeAt(r.WorstPair))
+			changed(r.GeometricMean, better), changed(r.Median, better), p.d.changeAt(r.FastestPair), p.d.changeAt(r.SlowestPair))
 	}
 	t.markdown(p.w)
 }
@@ -405,13 +397,13 @@ func (d *Document) changeAt(place *int) string {
 	if place == nil {
 		return term.Unknown
 	}
-	return changeText(&d.Pairs[*place])
+	return ofPair(&d.Pairs[*place]).size()
 }
 
 // pairText returns a pair in words.
 func (p markdownWriter) pairText(place *int) string {
 	pair := &p.d.Pairs[*place]
-	return fmt.Sprintf("%s, %s instead of %s: %s", changeText(pair), quantity(pair.Value, pair.Unit, pair.Metric), quantity(pair.Base, pair.Unit, pair.Metric), p.names.pair(pair))
+	return fmt.Sprintf("%s, %s instead of %s: %s", ofPair(pair).size(), quantity(pair.Value, pair.Unit, pair.Metric), quantity(pair.Base, pair.Unit, pair.Metric), p.names.pair(pair))
 }
 
 // against is a comparison as a column of results.

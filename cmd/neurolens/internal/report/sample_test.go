@@ -54,11 +54,11 @@ func sample() *summary.Report {
 		{Subject: broken, BaseID: base.PointID, Metric: "latency", Unit: "ns", BaseRuns: 5, Verdict: "failed"},
 	}
 	all := summary.Ratios{
-		Pairs: 3, Compared: 2, Slower: 1, Faster: 1, GeometricMean: new(.129099444874), Median: new(.129099444874), Best: new(2.5), Worst: new(.00666666666667),
-		BestPair: new(0), WorstPair: new(1),
+		Pairs: 3, Compared: 2, Slower: 1, Faster: 1, GeometricMean: new(.129099444874), Median: new(.129099444874),
+		FastestPair: new(0), SlowestPair: new(1),
 	}
-	fastest := summary.Ratios{Pairs: 1, Compared: 1, Faster: 1, GeometricMean: new(2.5), Median: new(2.5), Best: new(2.5), Worst: new(2.5), BestPair: new(0), WorstPair: new(0)}
-	worst := summary.Ratios{Pairs: 1, Compared: 1, Slower: 1, GeometricMean: new(.00666666666667), Median: new(.00666666666667), Best: new(.00666666666667), Worst: new(.00666666666667), BestPair: new(1), WorstPair: new(1)}
+	fastest := summary.Ratios{Pairs: 1, Compared: 1, Faster: 1, GeometricMean: new(2.5), Median: new(2.5), FastestPair: new(0), SlowestPair: new(0)}
+	worst := summary.Ratios{Pairs: 1, Compared: 1, Slower: 1, GeometricMean: new(.00666666666667), Median: new(.00666666666667), FastestPair: new(1), SlowestPair: new(1)}
 	since := summary.Time{Time: time.Date(2026, 11, 21, 6, 45, 12, 0, time.UTC)}
 	return &summary.Report{
 		Selection: summary.Selection{
@@ -115,7 +115,6 @@ func sample() *summary.Report {
 			{Rule: summary.RuleSlower, Points: 1, Runs: 5, Values: []string{"variant=baseline"}, Examples: []summary.Subject{slow}, Numbers: []summary.Number{
 				{Name: "compared", Value: new(2.0)},
 				{Name: "regressed", Value: new(0.0)},
-				{Name: "worst", Value: all.Worst, Unit: "ratio"},
 				{Name: "geometric_mean", Value: all.GeometricMean, Unit: "ratio"},
 				{Name: "median", Value: all.Median, Unit: "ratio"},
 			}},

@@ -257,12 +257,13 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 	if r == nil || r.Estimates == nil {
 		return ""
 	}
-	text := PointChange(r)
-	if methodFlag(r) == "" { // the change does not follow from the medians otherwise
-		text = fmt.Sprintf("%s → %s, %s", valueText(r, r.Base), valueText(r, r.Head), text)
-	}
+	ends := ""
 	if known(r.Estimates) {
-		text += interval(r)
+		ends = Ends(r.Estimates.Low, r.Estimates.High, r.Scale, r.Unit)
+	}
+	text := FromTo(valueText(r, r.Base), valueText(r, r.Head), PointChange(r), ends)
+	if methodFlag(r) != "" { // the change does not follow from the medians
+		text = WithInterval(PointChange(r), ends)
 	}
 	place := slices.IndexFunc(w.C.Rows, func(row compare.Row) bool {
 		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric

@@ -418,8 +418,8 @@ func (w History) Departures() []string {
 	if w.H.Known > 1 {
 		text += w.nameOf(row) + ", "
 	}
-	text += fmt.Sprintf("%s → %s, %s; ", QuantityOf(d.Level, row.Unit, row.Metric, ""), locationText(row), shiftText(row, row.Shift))
-	return []string{text + JudgesNewest(d.Missing, w.Judge() != "")}
+	text += FromTo(QuantityOf(d.Level, row.Unit, row.Metric, ""), locationText(row), shiftText(row, row.Shift), "")
+	return []string{text + "; " + JudgesNewest(d.Missing, w.Judge() != "")}
 }
 
 // JudgesNewest says what judges newest sessions that are far off: history with so many more sessions and, if they have enough runs, compare
@@ -684,10 +684,11 @@ func (w History) outcomeOfAll(series []history.Series) []string {
 
 // fromTo returns the levels before and after a change, and the change with its interval if both ends are known.
 func (c changedAt) fromTo() string {
-	text := fmt.Sprintf("%s → %s, %s", c.level(c.OldLevel), c.level(c.NewLevel), shiftText(c.row, c.row.Shift))
+	ends := ""
 	if c.row.ShiftLow != nil && c.row.ShiftHigh != nil {
-		text += fmt.Sprintf(" (%s to %s)", shiftText(c.row, c.row.ShiftLow), shiftText(c.row, c.row.ShiftHigh))
+		ends = Ends(*c.row.ShiftLow, *c.row.ShiftHigh, c.row.Scale, c.row.Unit)
 	}
+	text := FromTo(c.level(c.OldLevel), c.level(c.NewLevel), shiftText(c.row, c.row.Shift), ends)
 	if direction(c.row) != "" {
 		text += " in " + term.Count(c.row.RampSessions, "session")
 	}

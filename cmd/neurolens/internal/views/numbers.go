@@ -27,6 +27,19 @@ func Ends(low, high float64, scale schema.Scale, unit string) string {
 	return Change(low, scale, unit) + " to " + Change(high, scale, unit)
 }
 
+// FromTo prints both values of a change and how sure it is: 1.01 ms → 1.12 ms, +11.4 % (+10.7 % to +12.1 %).
+func FromTo(base, head, change, interval string) string {
+	return base + " → " + head + ", " + WithInterval(change, interval)
+}
+
+// WithInterval prints a change with its interval in parentheses, if there is one.
+func WithInterval(change, interval string) string {
+	if interval == "" {
+		return change
+	}
+	return change + " (" + interval + ")"
+}
+
 // Change prints a change as it is compared: a ratio, or a difference in the unit.
 func Change(v float64, scale schema.Scale, unit string) string {
 	if scale == schema.ScaleDifference {
