@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,8 +48,8 @@ backend=onnxrt pairs each torch point with its onnxrt counterpart.
 Either side may be a result file that ingest can read: a path, file:PATH, or
 git:REF:PATH for the file in a commit. It is not stored. A filter may follow it
 in the same argument. Earlier sessions are taken from the store. If a file does
-not say the machine, its points get no verdict (docs/baselines.md). The column
-REPEATS then says whether the repeats of the two sides differ.
+not say the machine, its points get no verdict (docs/baselines.md). The first
+line and the column REPEATS then say where the repeats of the two sides differ.
 
 How a verdict is made: the run is the replicate. A point counts as changed if
 its change is statistically significant (false discovery rate 5 % over all
@@ -252,6 +253,10 @@ func (f *selectionFlags) parse(command string, args []string) (compare.Request, 
 		case 1:
 			req.Base = filter.JoinArguments(args[0])
 		default:
+			if len(args) > 2 && !slices.ContainsFunc(args, func(arg string) bool { return !isFileSide(arg) }) {
+				next := term.ShellLine("neurolens", command, args[0], args[len(args)-1])
+				return req, fmt.Errorf("%s: want two files, got %d: compare a pair at a time, as in: %s", command, len(args), next)
+			}
 			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides or a baseline, got %d arguments; quote a filter of several words", command, len(args))
 		}
 	}

@@ -409,7 +409,7 @@ func TestReportOfFiles(t *testing.T) {
 	}
 	valuetest.Equal(t, slow["repeats_result"], any("differ"))
 	percent := func(name string) string { return fmt.Sprintf("%+.1f %%", 100*slow[name].(float64)) }
-	valuetest.Equal(t, js.Answer[0].Text, fmt.Sprintf("No verdict (unknown machine): the repeats differ in 1 of 2 points; most: example.com/x/Slow: latency %.1f µs → %.1f µs, %s (95 %% interval %s to %s), if both sides ran on one machine in one state.",
+	valuetest.Equal(t, js.Answer[0].Text, fmt.Sprintf("The repeats differ in 1 of 2 points; most: example.com/x/Slow: latency %.1f µs → %.1f µs, %s (95 %% interval %s to %s), if both sides ran on one machine in one state. No verdict (unknown machine).",
 		slow["base"].(float64)/1000, slow["head"].(float64)/1000, percent("change"), percent("low"), percent("high")))
 	valuetest.Contains(t, programtest.Output(t, dir, append([]string{"report"}, sides...)...), percent("change")+" estimate, repeats differ |")
 	valuetest.Contains(t, programtest.Output(t, dir, append([]string{"report", "--html", "-"}, sides...)...), "estimate, repeats differ (unknown machine)")

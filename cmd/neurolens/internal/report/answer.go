@@ -359,7 +359,7 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 	case len(all)+states > 0:
 		text = "By verdict: " + text
 	case repeats != "":
-		text = "No verdict" + whyUndecided(d, c) + ": " + repeats
+		text = capital(repeats)
 	case c.Verdicts[string(judge.Estimate)] == c.All.Pairs:
 		text = "No verdict: " + term.Count(c.All.Pairs, "point") + " only estimated" + whyUndecided(d, c)
 	case c.Verdicts[string(judge.Unchanged)] == 0:
@@ -380,6 +380,9 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) []Answer {
 			about = d.changeOf(p)
 			text += fmt.Sprintf(". The worst estimate is %s: %s", names.pair(p), about.text())
 		}
+	}
+	if repeats != "" && len(all)+states == 0 {
+		text += ". No verdict" + whyUndecided(d, c)
 	}
 	for _, p := range c.Sides {
 		if p.Since == nil && len(p.Commits) == 0 {
@@ -413,7 +416,7 @@ func changedPairs(d *Document, comparison int, name func(*summary.Pair) string, 
 // repeatsText says in how many of the pairs without a verdict the repeats of the sides differ, and returns the one that differs most; empty if
 // the repeats tell of none.
 func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) {
-	differ, all, known := 0, 0, false
+	differ, alike, all, known := 0, 0, 0, false
 	for i := range d.Pairs {
 		p := &d.Pairs[i]
 		if p.Comparison != comparison || p.Repeats == "" || p.Control {
@@ -421,7 +424,10 @@ func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) 
 		}
 		all++
 		known = known || p.Repeats != summary.Text(judge.FewRuns)
-		if p.Repeats == compare.RepeatsDiffer {
+		switch p.Repeats {
+		case compare.RepeatsAlike:
+			alike++
+		case compare.RepeatsDiffer:
 			if differ++; most == nil || byFactor(p, most) < 0 {
 				most = p
 			}
@@ -430,7 +436,7 @@ func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) 
 	if !known {
 		return nil, ""
 	}
-	return most, views.RepeatsDiffer(differ, all, "point")
+	return most, views.RepeatsDiffer(differ, alike, all, "point")
 }
 
 // worst returns the pairs of a comparison with a verdict, the largest change first.

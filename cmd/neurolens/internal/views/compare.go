@@ -44,7 +44,7 @@ func (w Comparison) sideBySide() bool {
 
 // View returns the comparison as a table, with the worst first; unchanged points are only counted.
 func (w Comparison) View() term.View {
-	v := term.View{Above: append([]string{w.headline() + w.othersChanged(), ""}, w.head()...)}
+	v := term.View{Above: append([]string{w.headline(), ""}, w.head()...)}
 	var narrow func() ([]term.Column, [][]term.Cell)
 	var several *metricsTable
 	switch {
@@ -72,7 +72,7 @@ func (w Comparison) View() term.View {
 		}
 		v.Below = slices.Concat(v.Below, w.failures(rows), wide.explained(v, all))
 	}
-	v.Below = slices.Concat(v.Below, w.counts(), w.otherCounts(), w.Second)
+	v.Below = slices.Concat(v.Below, w.counts(), w.otherCounts(), w.caveats(), w.Second)
 	if w.Gate != "" {
 		v.Below = append(v.Below, w.Gate)
 	}
@@ -93,8 +93,25 @@ func (w Comparison) View() term.View {
 	return v
 }
 
-// headline is the answer in one sentence: how many points changed, and the one that changed most.
+// headline is the answer in one sentence: how many points changed, and the one that changed most; at last why there is no verdict.
 func (w Comparison) headline() string {
+	text := w.answer() + w.othersChanged()
+	if w.repeatsOnly() {
+		text += "; no verdict" + w.whyEstimated()
+	}
+	return term.OneLine(text)
+}
+
+// repeatsOnly reports whether no values were judged, and the repeats of points were examined instead.
+func (w Comparison) repeatsOnly() bool {
+	judged := func(p compare.Point) bool {
+		return !p.Control && (called(p.Verdict) || p.Verdict == judge.Unchanged || called(p.RelativeVerdict))
+	}
+	return !slices.ContainsFunc(w.C.Points, judged) && slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Repeats != nil })
+}
+
+// answer is the headline without other metrics.
+func (w Comparison) answer() string {
 	counts, points, broken := map[judge.Verdict]int{}, 0, 0
 	for _, p := range w.C.Points {
 		if !p.Control && !p.NeitherSupports() {
@@ -122,16 +139,17 @@ func (w Comparison) headline() string {
 		return "nothing was compared"
 	case changed == 0 && counts[judge.Unchanged] == points:
 		return "no change in " + all
-	case changed == 0 && w.repeatsKnown():
-		return term.OneLine("no verdict" + w.whyEstimated() + ": " + w.repeatsDiffer() + w.most(points, judge.Inconclusive, judge.Estimate))
+	case w.repeatsOnly():
+		return strings.Join(append([]string{w.repeatsAnswer()}, parts...), "; ")
 	case counts[judge.Estimate] == points:
-		return term.OneLine("no verdict" + w.whyEstimated() + ": " + all + " only estimated" + w.most(points, judge.Estimate))
+		return "no verdict" + w.whyEstimated() + ": " + all + " only estimated" + w.most(points, judge.Estimate)
 	case changed == 0 && counts[judge.Unchanged] == 0:
-		return term.OneLine("nothing decided: " + allVerdicts(counts, points, w.noun()) + w.most(points, judge.Inconclusive, judge.Estimate))
+		return "nothing decided: " + allVerdicts(counts, points, w.noun()) + w.most(points, judge.Inconclusive, judge.Estimate)
 	case changed == 0:
 		unchanged := counts[judge.Unchanged]
 		delete(counts, judge.Unchanged)
-		return fmt.Sprintf("no change in %s of %s, %s", term.Thousands(unchanged), all, verdictCounts(counts))
+		text := fmt.Sprintf("no change in %s of %s, %s", term.Thousands(unchanged), all, verdictCounts(counts))
+		return text + w.besides()
 	}
 	text := strings.Join(parts, ", ") + " of " + all
 	if changed == points {
@@ -145,15 +163,21 @@ func (w Comparison) headline() string {
 		}
 	}
 	text += w.most(counts[judge.Regressed]+counts[judge.Changed]+counts[judge.Improved], changes...)
-	if w.repeatsKnown() {
-		text += "; " + w.repeatsDiffer()
+	return text + w.besides()
+}
+
+// besides ends a sentence about points with a verdict with what the repeats of the others say.
+func (w Comparison) besides() string {
+	if !w.repeatsKnown() {
+		return ""
 	}
-	return term.OneLine(text)
+	text, _, _ := w.repeatsDiffer()
+	return "; " + text
 }
 
 // announced is the headline for readers who may see nothing else: it names the point or what all points share, the metric, and the commits.
 func (w Comparison) announced() string {
-	names, text := w.constants(true), w.headline()+w.othersChanged()
+	names, text := w.constants(true), w.headline()
 	if len(w.C.Rows) == 1 {
 		names = append(names, w.constants(false)...)
 		if r := &w.C.Rows[0]; r.Estimates != nil && r.Verdict == judge.Unchanged {
@@ -177,33 +201,90 @@ func (w Comparison) repeatsKnown() bool {
 	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Repeats != nil && p.Repeats.Result != string(judge.FewRuns) })
 }
 
-// repeatsDiffer says in how many of the points without a verdict the repeats of the sides differ.
-func (w Comparison) repeatsDiffer() string {
-	differ, all := 0, 0
-	for _, p := range w.C.Points {
-		if p.Repeats != nil && !p.Control {
-			all++
-			if p.Repeats.Differ() {
-				differ++
-			}
-		}
-	}
-	return RepeatsDiffer(differ, all, w.noun())
+// repeatsDiffer says in how many of the points without a verdict the repeats of the sides differ, and returns how many these are.
+func (w Comparison) repeatsDiffer() (text string, differ, all int) {
+	own, _ := w.withoutControls()
+	own = withRepeats(own)
+	counts := countVerdicts(own, said)
+	differ, all = counts[compare.RepeatsDiffer], len(own)
+	return RepeatsDiffer(differ, counts[compare.RepeatsAlike], all, w.noun()), differ, all
 }
 
-// RepeatsDiffer says in how many of all points without a verdict the repeats of the sides differ.
-func RepeatsDiffer(differ, all int, noun string) string {
+// withoutControls returns the points that are no controls, and the controls.
+func (w Comparison) withoutControls() (points, controls []compare.Point) {
+	for _, p := range w.C.Points {
+		if p.Control {
+			controls = append(controls, p)
+		} else {
+			points = append(points, p)
+		}
+	}
+	return points, controls
+}
+
+// withRepeats returns the points whose repeats were examined.
+func withRepeats(points []compare.Point) []compare.Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p compare.Point) bool { return p.Repeats == nil })
+}
+
+// RepeatsDiffer says in how many of all points without a verdict the repeats of the sides differ. Those that are neither different nor
+// alike are undecided.
+func RepeatsDiffer(differ, alike, all int, noun string) string {
+	number, undecided := term.Thousands(differ), all-differ-alike
 	switch {
-	case differ == 0 && all == 1:
-		return "the repeats do not differ"
-	case differ == 0:
-		return "the repeats differ in none of " + term.Count(all, noun)
-	case all == 1:
+	case all == 1 && differ == 1:
 		return "the repeats differ"
+	case all == 1 && alike == 1:
+		return "the repeats do not differ"
+	case all == 1:
+		return "the repeats vary too much to tell whether they differ"
 	case differ == all:
 		return "the repeats differ in " + term.All(all, noun)
+	case differ == 0:
+		number = "none"
 	}
-	return fmt.Sprintf("the repeats differ in %s of %s", term.Thousands(differ), term.Count(all, noun))
+	text := fmt.Sprintf("the repeats differ in %s of %s", number, term.Count(all, noun))
+	if undecided > 0 {
+		text += fmt.Sprintf(", %s undecided", term.Thousands(undecided))
+	}
+	return text
+}
+
+// repeatsAnswer says in how many points the repeats of the sides differ, and names those that differ most, or else the point that changed most.
+func (w Comparison) repeatsAnswer() string {
+	text, differ, all := w.repeatsDiffer()
+	switch most := w.most(all, judge.Inconclusive, judge.Estimate); {
+	case !w.repeatsKnown():
+		return fmt.Sprintf("%s only estimated, from fewer than %d repeats%s", term.All(all, w.noun()), judge.MinRuns, most)
+	case differ == 0:
+		return text + most
+	}
+	const named = 3
+	var everywhere, places []int
+	for i := range w.C.Rows {
+		everywhere = append(everywhere, i)
+		if r := &w.C.Rows[i]; r.Repeats != nil && r.Repeats.Differ() && !r.Control && len(places) < named {
+			places = append(places, i)
+		}
+	}
+	names := term.CutDistinct(PointNames(w.pointAxes(everywhere), len(everywhere)), longestPoint/len(places))
+	var changes []string
+	for _, place := range places {
+		r := &w.C.Rows[place]
+		changes = append(changes, strings.TrimSpace(fmt.Sprintf("%s %s (%s, P%s)", names[place], PointChange(r), Ends(r.Estimates.Low, r.Estimates.High, r.Scale, r.Unit), equalChance(r.Repeats.Adjusted))))
+	}
+	if differ > len(changes) {
+		text += "; most"
+	}
+	return text + ": " + strings.Join(changes, ", ")
+}
+
+// equalChance returns a probability behind the name of its column: =.012 or <.001.
+func equalChance(p float64) string {
+	if text := Chance(p); strings.HasPrefix(text, "<") {
+		return text
+	}
+	return "=" + Chance(p)
 }
 
 // whyEstimated returns the reason why points have estimates alone or nothing is known of earlier sessions, in parentheses; empty if they have
@@ -219,9 +300,27 @@ func (w Comparison) whyEstimated() string {
 	case len(why) != 1 || why[0] == "":
 		return ""
 	case why[0] == judge.Machines && len(w.C.Base.Machines)+len(w.C.Head.Machines) == 0:
-		return " (unknown machine)"
+		return " (" + w.unknownMachine() + ")"
 	}
 	return " (" + ReasonText(string(why[0])) + ")"
+}
+
+// unknownMachine says of sides without a machine what is known of it.
+func (w Comparison) unknownMachine() string {
+	if hardware := w.hardware(); hardware != "" {
+		return "different " + hardware
+	}
+	return "unknown machine"
+}
+
+// hardware returns the first fact of the hardware in which the sides differ, so that they are of two machines; empty: none is known.
+func (w Comparison) hardware() string {
+	for _, d := range w.C.Differs {
+		if d.Kind == query.HardwareFact {
+			return strings.TrimPrefix(d.Name, "env.")
+		}
+	}
+	return ""
 }
 
 // most returns the end of a sentence about n points with some verdicts: the one that changed most.
@@ -284,7 +383,18 @@ func (w Comparison) head() []string {
 	if len(c.Passes) > 0 {
 		lines = append(lines, "no measured run has "+strings.Join(c.Metrics, ", ")+": the values are of passes of "+strings.Join(c.Passes, ", "))
 	}
-	return slices.Concat(w.subject(), w.differences(), w.guessed(), lines, w.differs(), w.alike(), w.shared())
+	if !w.repeatsOnly() {
+		lines = append(lines, w.differs()...)
+	}
+	return slices.Concat(w.subject(), w.differences(), w.guessed(), lines, w.alike(), w.shared())
+}
+
+// caveats say below the table what the answer of repeats alone leaves open: it comes first.
+func (w Comparison) caveats() []string {
+	if !w.repeatsOnly() {
+		return nil
+	}
+	return w.differs()
 }
 
 // guessed says that nobody named the baseline, and how to compare the values of the next axis.
@@ -302,7 +412,7 @@ func (w Comparison) guessed() []string {
 
 // shared explains the reference of RELATIVE.
 func (w Comparison) shared() (lines []string) {
-	if len(w.Selection.By) > 0 || w.C.Contrast.Axis != "" && w.sideBySide() {
+	if !w.relative() || len(w.Selection.By) > 0 || w.C.Contrast.Axis != "" && w.sideBySide() {
 		return nil // there is no such column
 	}
 	for _, metric := range w.C.Metrics {
@@ -432,7 +542,7 @@ func (w Comparison) differs() []string {
 	where := "the same machine"
 	switch {
 	case len(c.Base.Machines)+len(c.Head.Machines) == 0:
-		where = "unknown machine: " + w.withoutMachine()
+		where = w.unknownMachine() + ": " + w.withoutMachine()
 	case len(c.Head.Machines) == 1 && slices.Equal(c.Base.Machines, c.Head.Machines):
 		where += " " + c.Head.Machines[0]
 	case slices.Equal(c.Base.Machines, c.Head.Machines):
@@ -532,14 +642,17 @@ func (w Comparison) shown() []int {
 
 // isLoud reports whether a row needs attention.
 func isLoud(r *compare.Row) bool {
+	if r.Repeats != nil && r.Repeats.Result == compare.RepeatsAlike {
+		return false
+	}
 	return r.Verdict != judge.Unchanged || slices.Contains(r.Flags, compare.FlagFailures) || called(r.RelativeVerdict)
 }
 
 // hidden counts the points that are not shown.
 func (w Comparison) hidden(places []int) string {
-	counts := countVerdicts(w.C.Points, ofPoint)
+	counts := countVerdicts(w.C.Points, said)
 	for _, place := range places {
-		counts[w.C.Rows[place].Verdict]--
+		counts[said(&w.C.Rows[place].Point)]--
 	}
 	text := verdictCounts(counts)
 	if text == "" {
@@ -551,6 +664,14 @@ func (w Comparison) hidden(places []int) string {
 // ofPoint returns the verdict of a point.
 func ofPoint(p *compare.Point) judge.Verdict { return p.Verdict }
 
+// said returns what is said of a point: what its repeats say, or else the verdict.
+func said(p *compare.Point) judge.Verdict {
+	if p.Repeats != nil {
+		return judge.Verdict(p.Repeats.Result)
+	}
+	return p.Verdict
+}
+
 // countVerdicts counts points or rows by verdict, without those that have none.
 func countVerdicts[T any](all []T, verdict func(*T) judge.Verdict) map[judge.Verdict]int {
 	counts := map[judge.Verdict]int{}
@@ -561,10 +682,13 @@ func countVerdicts[T any](all []T, verdict func(*T) judge.Verdict) map[judge.Ver
 	return counts
 }
 
-// verdictCounts lists the numbers of each verdict, the worst first.
+// repeatsResults are what repeats may say, in the order in which it is counted.
+var repeatsResults = []judge.Verdict{compare.RepeatsDiffer, compare.RepeatsAlike, judge.Verdict(judge.Noise), judge.Verdict(judge.Quantised), judge.Verdict(judge.FewRuns)}
+
+// verdictCounts lists the numbers of each verdict, the worst first, and of what repeats say.
 func verdictCounts(counts map[judge.Verdict]int) string {
 	var parts []string
-	for _, v := range compare.Verdicts {
+	for _, v := range slices.Concat(compare.Verdicts, repeatsResults) {
 		if n := counts[v]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", term.Thousands(n), v))
 		}

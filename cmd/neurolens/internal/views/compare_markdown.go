@@ -39,7 +39,7 @@ func (w Comparison) Markdown() []byte {
 		if len(rest) > 0 {
 			counts := map[judge.Verdict]int{}
 			for _, place := range rest {
-				counts[w.C.Rows[place].Verdict]++
+				counts[said(&w.C.Rows[place].Point)]++
 			}
 			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", term.Count(len(rest), w.noun()), verdictCounts(counts))
 			w.table(&b, rest)
@@ -49,7 +49,7 @@ func (w Comparison) Markdown() []byte {
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
 	lines := slices.Concat(w.head(), w.failures(w.everything()))
-	lines = slices.Concat(lines, w.counts(), w.otherCounts())
+	lines = slices.Concat(lines, w.counts(), w.otherCounts(), w.caveats())
 	if len(w.Selection.By) == 0 {
 		lines = append(lines, w.explained(term.View{}, w.everything())...)
 	}

@@ -51,11 +51,7 @@ func (w Comparison) otherCounts() []string {
 				own = append(own, w.C.Others[i].Point)
 			}
 		}
-		text, all := repeatsCounts(own)
-		if !all {
-			text = verdictCounts(countVerdicts(own, ofPoint)) + inParentheses(text)
-		}
-		parts = append(parts, metric+": "+text)
+		parts = append(parts, metric+": "+verdictCounts(countVerdicts(own, said)))
 	}
 	if len(parts) == 0 {
 		return nil

@@ -33,20 +33,34 @@ func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]ter
 	columns = append(columns,
 		term.Column{Header: w.confidence(), Right: true, Drop: drop}, term.Column{Header: "P", Right: true, Drop: 5}, term.Column{Header: "NOISE", Right: true, Drop: 4},
 		term.Column{Header: "RUNS × N", Right: true, Drop: 3}, term.Column{Header: "VERDICT"}, term.Column{Header: "", Drop: 2})
-	last := len(columns) - 1
-	if !slices.ContainsFunc(places, func(place int) bool { return w.C.Rows[place].Repeats == nil }) {
-		columns[last-1].Drop, columns[last] = 6, term.Column{Header: "REPEATS", Fixed: true} // no row has a verdict
-	}
 	rows := make([][]term.Cell, len(places))
 	for i, place := range places {
 		rows[i] = append(AxisCells(varying, i), pointCells(&w.C.Rows[place], relative)...)
+	}
+	if last := len(columns) - 1; w.repeatsOnly() { // what the repeats say stands in place of verdicts
+		columns[last-4].Drop, columns[last-3].Drop, columns[last-1] = 2, 5, term.Column{Header: "REPEATS", Fixed: true} // P, NOISE
+		columns = columns[:last]
+		for i, place := range places {
+			if r := &w.C.Rows[place]; r.Repeats != nil {
+				rows[i][last-1] = term.Cell{Text: r.Repeats.Result}
+			}
+			rows[i] = rows[i][:last]
+		}
 	}
 	v := term.View{Columns: columns, Rows: rows}.WithoutUnknown(w.confidence(), "P", "NOISE")
 	return v.Columns, v.Rows
 }
 
-// relative reports whether points were judged relative to the change that all of them share.
-func (w Comparison) relative() bool { return len(w.C.Shared) > 0 }
+// relative reports whether points were judged relative to the change that all of them share. Where no point has a verdict, a small one says
+// nothing.
+func (w Comparison) relative() bool {
+	for _, shared := range w.C.Shared {
+		if !w.repeatsOnly() || math.Abs(shared.Change) >= judge.DefaultThreshold {
+			return true
+		}
+	}
+	return false
+}
 
 // relativeCell has the change of a point relative to the change that all points share, and its verdict.
 func relativeCell(r *compare.Relative) term.Cell {

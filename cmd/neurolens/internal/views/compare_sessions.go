@@ -136,6 +136,9 @@ func (w Comparison) withoutHistory(what string) []string {
 func (w Comparison) decidesImported(missing int, far string) string {
 	earlier, machine := term.Count(missing, "earlier session"), ""
 	if len(w.C.Base.Machines)+len(w.C.Head.Machines) == 0 {
+		if w.hardware() != "" {
+			return "to decide it: bench both in turns on one machine"
+		}
 		machine = " (--machine NAME)"
 	}
 	if w.Files != [2]string{} {

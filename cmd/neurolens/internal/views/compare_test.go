@@ -102,8 +102,9 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// TestHeadlineRepeats: without a verdict the first line says in how many points the repeats differ, and the rows say which do in place of a
-// verdict that is the same in all. A count of no verdict has no zeros. Too few repeats say nothing.
+// TestHeadlineRepeats: without a verdict the first line says in how many points the repeats differ, which these are and by how much, and at last
+// why there is no verdict. The rows have what the repeats say in place of a verdict, and those that are alike are counted as unchanged ones are.
+// A common change that is smaller than the threshold has no column. Too few repeats say nothing. Hardware that differs is of two machines.
 func TestHeadlineRepeats(t *testing.T) {
 	t.Parallel()
 	all := compare.Comparison{Metrics: []string{"latency"}, Contrast: query.Contrast{Axis: "variant", Value: "a"}}
@@ -117,21 +118,63 @@ func TestHeadlineRepeats(t *testing.T) {
 	all.Others = slices.Clone(all.Rows[:1])
 	all.Others[0].Metric = "B/op"
 	w := Comparison{C: &all}
-	valuetest.Equal(t, w.headline()+w.othersChanged(), "no verdict (unknown machine): the repeats differ in 1 of 3 points; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %); B/op: 1 differs")
-	valuetest.Equal(t, w.counts()[0], "3 points: 3 estimate (repeats: 1 differ, 1 alike, 1 few_runs)")
+	all.Shared = map[string]compare.Shared{"latency": {Change: .019}}
+	const differ = "the repeats differ in 1 of 3 points, 1 undecided: b +20.0 % (+10.0 % to +30.0 %, P=.010); "
+	valuetest.Equal(t, w.headline(), differ+"B/op: 1 differs; no verdict (unknown machine)")
+	valuetest.Equal(t, w.counts()[0], "3 points: 1 differ, 1 alike, 1 few_runs")
 	valuetest.Equal(t, w.withoutMachine(), "95 % and P hold for one machine in one state")
-	var b bytes.Buffer
-	w.View().Render(&b, term.Page{Width: 100})
-	for _, want := range []string{" REPEATS\n", " +10.0 +30.0  .010  ", "\nalike     the interval lies within the threshold\n"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, &b)
+	shows := func(all bool, want ...string) {
+		t.Helper()
+		w.Selection.All = all
+		var b bytes.Buffer
+		w.View().Render(&b, term.Page{Width: 100})
+		for _, text := range want {
+			if !strings.Contains(b.String(), text) {
+				t.Errorf("no %q in\n%s", text, &b)
+			}
+		}
+		if strings.Contains(b.String(), "RELATIVE") || strings.Contains(b.String(), "estimate") {
+			t.Errorf("RELATIVE or estimate in\n%s", &b)
 		}
 	}
+	shows(false, "  REPEATS\n", " +10.0 +30.0  .010  ", "\n… and 1 alike (--all)\n")
+	shows(true, "\nalike     the interval lies within the threshold\n")
+	all.Shared = map[string]compare.Shared{"latency": {Change: -.02}}
+	valuetest.Equal(t, w.relative(), true)
+	all.Differs = []query.FactDifference{{Kind: query.EnvironmentFact, Name: "os"}, {Kind: query.HardwareFact, Name: "cpu_model"}}
+	valuetest.Equal(t, w.headline(), differ+"B/op: 1 differs; no verdict (different cpu_model)")
+	valuetest.Equal(t, w.decidesImported(7, ""), "to decide it: bench both in turns on one machine")
+	all.Differs, all.Others = nil, nil
+	all.Points = append(all.Points, compared(compare.Added, 0, 0, 0).Point)
+	valuetest.Equal(t, w.headline(), differ+"1 added; no verdict (unknown machine)")
+	valuetest.Equal(t, w.counts()[0], "4 points: 1 added, 1 differ, 1 alike, 1 few_runs")
+	all.Points = append(all.Points[:3], compared(judge.Unchanged, 0, 0, 0).Point)
+	valuetest.Equal(t, w.headline(), "no change in 1 of 4 points, 3 estimate; the repeats differ in 1 of 3 points, 1 undecided")
+	all.Points = all.Points[:3]
 	for i := range all.Points {
 		all.Points[i].Repeats = &compare.Repeats{Result: string(judge.FewRuns), Adjusted: math.NaN()}
 	}
-	valuetest.Equal(t, strings.HasPrefix(w.headline(), "no verdict (unknown machine): 3 points only estimated; "), true)
+	valuetest.Equal(t, w.headline(), "all 3 points only estimated, from fewer than 3 repeats; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %); no verdict (unknown machine)")
 	valuetest.Equal(t, w.withoutMachine(), "estimates, no verdict")
+}
+
+// TestRepeatsDiffer: undecided repeats are not called equal.
+func TestRepeatsDiffer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		differ, alike, all int
+		want               string
+	}{
+		{1, 0, 1, "the repeats differ"},
+		{0, 1, 1, "the repeats do not differ"},
+		{0, 0, 1, "the repeats vary too much to tell whether they differ"},
+		{2, 0, 2, "the repeats differ in both points"},
+		{0, 2, 2, "the repeats differ in none of 2 points"},
+		{0, 1, 3, "the repeats differ in none of 3 points, 2 undecided"},
+		{1, 2, 3, "the repeats differ in 1 of 3 points"},
+	} {
+		valuetest.Equal(t, RepeatsDiffer(c.differ, c.alike, c.all, "point"), c.want)
+	}
 }
 
 // TestIntervalStays: at 80 columns names are cut before the interval of the change is left out, also if a change says how it was estimated. The

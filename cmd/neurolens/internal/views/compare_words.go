@@ -60,7 +60,7 @@ var repeatsMeanings = map[string]string{
 	compare.RepeatsDiffer: "a significant change of at least the threshold, corrected for all points",
 	compare.RepeatsAlike:  "the interval lies within the threshold",
 	string(judge.Noise):   "the repeats vary too much to tell",
-	string(judge.FewRuns): fmt.Sprintf("fewer than %d repeats on a side give no interval", judge.MinRuns),
+	string(judge.FewRuns): fmt.Sprintf("fewer than %d repeats on a side give no interval: repeat the benchmarks, as go test -count 10 does", judge.MinRuns),
 }
 
 // reasons say why there is no verdict.
@@ -142,16 +142,8 @@ func (w Comparison) noun() string { return Noun(w.C) }
 
 // counts returns the line that counts everything, and the one about the mean.
 func (w Comparison) counts() []string {
-	counts, controls := map[judge.Verdict]int{}, map[judge.Verdict]int{}
-	points := 0
-	for _, p := range w.C.Points {
-		if p.Control {
-			controls[p.Verdict]++
-		} else {
-			counts[p.Verdict]++
-			points++
-		}
-	}
+	own, ofControls := w.withoutControls()
+	counts, controls, points := countVerdicts(own, ofPoint), countVerdicts(ofControls, ofPoint), len(own)
 	always := []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged, judge.Inconclusive}
 	if counts[judge.Estimate] == points { // nothing could be decided
 		always = nil
@@ -162,8 +154,13 @@ func (w Comparison) counts() []string {
 			parts = append(parts, term.Thousands(counts[v])+" "+string(v))
 		}
 	}
-	repeats, _ := repeatsCounts(w.C.Points)
-	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.inconclusiveText() + inParentheses(repeats)}
+	what := strings.Join(parts, ", ") + w.inconclusiveText()
+	if w.repeatsOnly() {
+		what = verdictCounts(countVerdicts(own, said))
+	} else if repeats := verdictCounts(countVerdicts(withRepeats(own), said)); repeats != "" {
+		what += " (repeats: " + repeats + ")"
+	}
+	lines := []string{term.Count(points, w.noun()) + ": " + what}
 	if n := len(w.C.Points) - points; n > 0 {
 		line := term.Count(n, "control") + ": " + verdictCounts(controls)
 		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
@@ -171,7 +168,7 @@ func (w Comparison) counts() []string {
 		}
 		lines = append(lines, line)
 	}
-	if relative := countVerdicts(w.C.Points, func(p *compare.Point) judge.Verdict { return p.RelativeVerdict }); len(relative) > 0 {
+	if relative := countVerdicts(w.C.Points, func(p *compare.Point) judge.Verdict { return p.RelativeVerdict }); len(relative) > 0 && !w.repeatsOnly() {
 		lines = append(lines, "relative: "+verdictCounts(relative))
 	}
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
@@ -186,36 +183,6 @@ func (w Comparison) counts() []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// repeatsCounts counts what the repeats of points say. all is true if each point that is no control has repeats that were judged.
-func repeatsCounts(points []compare.Point) (text string, all bool) {
-	counts := map[string]int{}
-	all = true
-	for i := range points {
-		switch r := points[i].Repeats; {
-		case points[i].Control:
-		case r != nil:
-			counts[r.Result]++
-		default:
-			all = false
-		}
-	}
-	var parts []string
-	for _, result := range []string{compare.RepeatsDiffer, compare.RepeatsAlike, string(judge.Noise), string(judge.Quantised), string(judge.FewRuns)} {
-		if n := counts[result]; n > 0 {
-			parts = append(parts, term.Thousands(n)+" "+result)
-		}
-	}
-	return strings.Join(parts, ", "), all
-}
-
-// inParentheses returns what repeatsCounts counts, behind the counts of verdicts; empty if there is nothing.
-func inParentheses(repeats string) string {
-	if repeats == "" {
-		return ""
-	}
-	return " (repeats: " + repeats + ")"
 }
 
 // geometricMean returns the text of the geometric mean of a metric; empty for fewer than 2 points.
