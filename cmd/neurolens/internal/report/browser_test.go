@@ -428,7 +428,7 @@ func TestNarrowAnswers(t *testing.T) {
 			"cells":             `[...document.querySelectorAll("td")].filter((td) => td.textContent && (td.getBoundingClientRect().left < 0 || td.getBoundingClientRect().right > innerWidth || td.scrollWidth > td.offsetWidth))`,
 			"boxes that scroll": `[...document.querySelectorAll(".box,.chart")].filter((box) => box.scrollWidth > box.clientWidth)`,
 			"marks":             `[...document.querySelectorAll(".mark")].filter((mark) => mark.getBoundingClientRect().left < 0 || mark.getBoundingClientRect().right > innerWidth)`,
-			"small letters":     `[...document.querySelectorAll(".chart text")].filter((text) => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a < 6.5)`,
+			"small letters":     `[...document.querySelectorAll(".chart text")].filter((text) => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a < (innerWidth < 400 ? 8.5 : 9.5))`,
 			"names of columns":  `[...document.querySelectorAll("tbody tr")].flatMap((row) => [...row.cells].filter((td, i) => i > 0 && td.textContent && getComputedStyle(td, "::before").content !== JSON.stringify(td.closest("table").tHead.rows[0].cells[i].textContent + " ")))`,
 			"empty cells":       `[...document.querySelectorAll("td")].filter((td) => !td.textContent && td.offsetWidth)`,
 			"gaps after names": `[...document.querySelectorAll("td:first-child")].filter((td) => {

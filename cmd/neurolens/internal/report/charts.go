@@ -14,8 +14,9 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// chartWidth is how many pixels wide charts are drawn: their texts can still be read where a screen of 400 pixels shows them whole.
-const chartWidth = 600
+// chartWidth is how many pixels wide charts are drawn: a screen of 400 pixels shows them whole, with texts of about 10 pixels. A wide screen
+// shows two side by side.
+const chartWidth = 420
 
 // pen draws the charts of a page, whose title and notes are texts of the page.
 func pen() Pen {
