@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ func startObjectStore(t *testing.T) *objectStore {
 	s := &objectStore{dir: t.TempDir()}
 	data, meta := filepath.Join(s.dir, "data"), filepath.Join(s.dir, "meta")
 	valuetest.OK(t, errors.Join(os.MkdirAll(filepath.Join(data, "bench"), 0o777), os.MkdirAll(meta, 0o777)))
-	free := valuetest.Must(net.Listen("tcp", "127.0.0.1:0"))
-	address := free.Addr().String()
-	valuetest.OK(t, free.Close())
+	address := "@" + schema.NewULID(time.Now()).String() // a socket of Linux: another process could take a port that is free
 	server := exec.Command(program, "--port", address, "--quiet", "posix", "--sidecar", meta, data)
 	server.Env = append(os.Environ(), "ROOT_ACCESS_KEY=AKIDTEST", "ROOT_SECRET_KEY="+s3Secret)
 	valuetest.OK(t, server.Start())
@@ -61,7 +60,7 @@ func startObjectStore(t *testing.T) *objectStore {
 		<-ended
 	})
 	for {
-		conn, err := net.Dial("tcp", address)
+		conn, err := net.Dial("unix", address)
 		if err == nil {
 			valuetest.OK(t, conn.Close())
 			break
@@ -72,7 +71,10 @@ func startObjectStore(t *testing.T) *objectStore {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	to := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address})
+	to := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "versitygw"})
+	to.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", address)
+	}}
 	to.ErrorLog = log.New(io.Discard, "", 0) // of processes that were killed
 	s.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()

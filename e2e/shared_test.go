@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,15 +142,9 @@ func TestSSH(t *testing.T) {
 	for _, key := range []string{"host", "user"} {
 		valuetest.OK(t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(home, key)).Run())
 	}
-	listener := valuetest.Must(net.Listen("tcp", "127.0.0.1:0"))
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	valuetest.OK(t, err)
-	listener.Close()
 	valuetest.OK(t, os.MkdirAll("/run/sshd", 0o755)) // where sshd gives up its rights
-	server := exec.Command(sshd, "-D", "-e", "-f", "/dev/null", "-p", port, "-h", filepath.Join(home, "host"), "-o", "ListenAddress=127.0.0.1",
-		"-o", "AuthorizedKeysFile="+filepath.Join(home, "user.pub"), "-o", "StrictModes=no", "-o", "PidFile=none", "-o", "PermitRootLogin=yes")
-	valuetest.OK(t, server.Start())
-	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	// Each connection has a server of its own, so none is awaited, and no port can be another's.
+	server := fmt.Sprintf("ProxyCommand=%[1]s -i -e -f /dev/null -h %[2]s/host -o AuthorizedKeysFile=%[2]s/user.pub -o StrictModes=no -o PermitRootLogin=yes", sshd, home)
 
 	const cuts = 10
 	dir, orders := sharedSweep(t, cuts, "CUT")
@@ -166,7 +159,7 @@ func TestSSH(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range hosts {
 			command := fmt.Sprintf("cd %s && NEUROLENS_MACHINE=node%d NEUROLENS_LOCKS=%s/locks-%d %s=1 ./neurolens bench sweep.yaml --shard %d/%d", dir, i+1, home, i, programtest.RoleVariable, i+1, hosts)
-			client := exec.Command("ssh", "-p", port, "-i", filepath.Join(home, "user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes", "127.0.0.1", command)
+			client := exec.Command("ssh", "-o", server, "-i", filepath.Join(home, "user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes", "127.0.0.1", command)
 			client.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 			valuetest.OK(t, client.Start())
 			all.Go(func() { _ = client.Wait() })
