@@ -379,7 +379,7 @@ func TestFirstCall(t *testing.T) {
 	}{
 		"cached":         {"import functools, time\n@functools.lru_cache(None)\ndef run_benchmark(): time.sleep(.02)\n", schema.LevelMean, true},
 		"cached, single": {"import functools, time\n@functools.lru_cache(None)\ndef run_benchmark(): time.sleep(.02)\n", schema.LevelIteration, true},
-		"always slow":    {"import time\ndef run_benchmark(): time.sleep(.002)\n", schema.LevelIteration, false},
+		"always slow":    {"import time\ndef run_benchmark(): time.sleep(.01)\n", schema.LevelIteration, false},
 		"quick":          {"def run_benchmark(): pass\n", schema.LevelMean, false},
 	} {
 		spec := specOfAny(t, Settings{File: "bench.py", Object: "run_benchmark", Level: c.level}, nil)
