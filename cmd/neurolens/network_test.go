@@ -17,6 +17,7 @@ model: builtin:tiny_linear
 repeats: 1
 warmup: 1
 iterations: 5
+timeout_multiplier: 10
 `
 
 // TestNoNetwork: a sweep of every executor, where there is no network, not even a loopback that is up.
