@@ -109,7 +109,8 @@ func browser(t testing.TB) context.Context {
 	}
 	path, err := exec.LookPath("chromium")
 	needs(t, "chromium", err)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 900))
+	// The folder of its data is chromedp's, which removes it when all processes of the browser are gone.
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WSURLReadTimeout(5*time.Minute), chromedp.WindowSize(1280, 900))
 	if os.Getuid() == 0 { // its sandbox is not for root
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -194,11 +195,10 @@ func (v *visit) all() {
 // until waits for an expression to be true: what a page does, it does when it comes to it.
 func (v *visit) until(expression string) {
 	v.Helper()
-	for range 200 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
 		if v.text(expression) == "true" {
 			return
 		}
-		time.Sleep(25 * time.Millisecond)
 	}
 	v.Fatalf("never true: %s", expression)
 }
