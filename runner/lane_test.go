@@ -21,7 +21,7 @@ import (
 
 // twoDevices has points in blocks of two. A process waits until one of a point on the other device runs at the same time.
 const twoDevices = `
-command: [sh, -c, 'd=$CUDA_VISIBLE_DEVICES; touch $BOTH/$d; i=0; until [ $(ls $BOTH | wc -l) = $DEVICES ] || [ $i = 100 ]; do sleep 0.05; i=$((i+1)); done; test $i != 100 # {n} {variant}']
+command: [sh, -c, 'd=$CUDA_VISIBLE_DEVICES; touch $BOTH/$d; i=0; until [ $(ls $BOTH | wc -l) = $DEVICES ] || [ $i = 1200 ]; do sleep 0.05; i=$((i+1)); done; test $i != 1200 # {n} {variant}']
 variant: [a, b]
 grid: {n: [1, 2, 3, 4]}
 repeats: 2

@@ -146,10 +146,10 @@ func TestWatcherOfDriversThatFail(t *testing.T) {
 		}
 	}
 	w = watcher(t, "-DSTALL")
-	w.child.patience = 300 * time.Millisecond
 	if facts := w.Read(); facts["gpu.watch"] != "" {
 		t.Errorf("first reading: %v", facts)
 	}
+	w.child.patience = 300 * time.Millisecond
 	if facts := w.Read(); facts["gpu.watch"] != timeout {
 		t.Errorf("a driver that hangs: %v", facts)
 	}

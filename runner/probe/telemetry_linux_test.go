@@ -104,7 +104,7 @@ func TestTelemetryThatFails(t *testing.T) {
 		}
 	}
 	w = replayed(t, steady)
-	w.Begin(1, []string{"gpu-0"}) // the first reading is before Begin returns, and the next one a second later
+	w.Begin(0.01, []string{"gpu-0"}) // the first reading is before Begin returns, and the next one 100 s later
 	begun := time.Now().UnixNano()
 	r = w.End()
 	energy := slices.IndexFunc(r.Series, func(s Series) bool { return s.Name == "energy" })
