@@ -22,7 +22,7 @@ func prove(t *testing.T, steps []string, environ ...string) (status, said map[st
 	results = t.TempDir()
 	programtest.Link(t, bin)
 	cmd := exec.Command(filepath.Join(programtest.Root(t), "benchmarks/gpu/prove"), append([]string{results}, steps...)...)
-	cmd.Env = append(append(programtest.Environ(t), "PATH="+bin+":"+os.Getenv("PATH"), "NEUROLENS_PYTHON="+python), environ...)
+	cmd.Env = append(append(programtest.Environ(t), "PATH="+bin+":"+os.Getenv("PATH"), "NEUROLENS_PYTHON="+python, "PROVE_PATIENCE=10"), environ...)
 	valuetest.Run(t, cmd)
 	table := strings.Split(strings.TrimSpace(string(valuetest.Must(os.ReadFile(filepath.Join(results, "steps.tsv"))))), "\n")
 	var ran []string
