@@ -130,7 +130,7 @@ func TestListUnknownNames(t *testing.T) {
 	}
 	_, err := db.Runs(ctx, query.ListRequest{}, "values")
 	querytest.WantInput(t, err, `columns: runs has no column "values"`)
-	for _, filter := range []string{"dim=4711", "param.xyzzy=1", "status=nope", "not xyzzy=1 status=error"} {
+	for _, filter := range []string{"dim=4711", "param.xyzzy=1", "suite=nope", "not xyzzy=1 status=error"} {
 		l, err := db.List(ctx, query.ListRequest{Filter: filter})
 		if filter == "not xyzzy=1 status=error" {
 			querytest.WantInput(t, err, "xyzzy")

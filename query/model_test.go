@@ -326,7 +326,7 @@ func TestNotNumbers(t *testing.T) {
 		{query.ListRequest{Filter: "dim>=100 variant=b"}, 0, map[string]int{"dim": 3}},
 		{query.ListRequest{Filter: "variant=none dim>=100"}, 0, map[string]int{}},
 		{query.ListRequest{Filter: "dim>=100 dim<=2000"}, 1, map[string]int{"dim": 4}},
-		{query.ListRequest{Filter: "(variant=a or dim<70) (status=failed or dim>=100)"}, 1, map[string]int{"dim": 4}},
+		{query.ListRequest{Filter: "(variant=a or dim<70) (status=crashed or dim>=100)"}, 1, map[string]int{"dim": 4}},
 		{query.ListRequest{Filter: "dim>=64 tile<=64"}, 0, map[string]int{"dim": 3, "tile": 4}},
 		{query.ListRequest{Filter: "(variant=a dim>=100) or (variant=b dim<100)"}, 1, map[string]int{"dim": 4}},
 		{query.ListRequest{Filter: "not dim>=100 variant=b"}, 3, map[string]int{"dim": 3}},

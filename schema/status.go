@@ -114,14 +114,28 @@ const (
 	TimeNaive TimeSource = "naive" // a time without a zone, taken as UTC
 )
 
-// oneOf returns an error for a value outside of a closed list. The zero value passes if empty is set.
-func oneOf[T ~string](what string, value T, all []T, empty bool) error {
-	if (value == "" && empty) || slices.Contains(all, value) {
+// closed has the values of the columns that can only have some values, by name.
+var closed = map[string][]string{
+	"status": texts(Statuses), "stage": texts(StageNames), "purpose": texts([]Purpose{PurposeMeasure, PurposeProfile}), "executor": texts(executors),
+	"precision": Precisions, "side": {"base", "head"}, "time_source": texts([]TimeSource{TimeClock, TimeFile, TimeNaive}),
+	"better": texts([]Better{BetterLower, BetterHigher}), "level": texts(levels),
+}
+
+func texts[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
+
+// ValuesOf returns all values that a column of runs can have besides NULL. It returns nil for a column without such a list.
+func ValuesOf(column string) []string { return closed[column] }
+
+// oneOf returns an error for a value that a column cannot have. The zero value passes if empty is set.
+func oneOf[T ~string](column string, value T, empty bool) error {
+	if (value == "" && empty) || slices.Contains(closed[column], string(value)) {
 		return nil
 	}
-	words := make([]string, len(all))
-	for i, w := range all {
-		words[i] = string(w)
-	}
-	return fmt.Errorf("%s %q: want one of %s", what, value, strings.Join(words, " "))
+	return fmt.Errorf("%s %q: want one of %s", column, value, strings.Join(closed[column], " "))
 }

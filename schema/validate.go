@@ -65,13 +65,13 @@ func validateWords(r *Run) error {
 		return fmt.Errorf("source is missing")
 	}
 	for _, err := range []error{
-		oneOf("status", r.Status, Statuses, false),
-		oneOf("stage", r.Stage, StageNames, true),
-		oneOf("purpose", r.Purpose, []Purpose{PurposeMeasure, PurposeProfile}, false),
-		oneOf("executor", r.Executor, executors, true),
-		oneOf("precision", r.Precision, Precisions, true),
-		oneOf("side", r.Side, []string{"base", "head"}, true),
-		oneOf("time_source", r.TimeSource, []TimeSource{TimeClock, TimeFile, TimeNaive}, true),
+		oneOf("status", r.Status, false),
+		oneOf("stage", r.Stage, true),
+		oneOf("purpose", r.Purpose, false),
+		oneOf("executor", r.Executor, true),
+		oneOf("precision", r.Precision, true),
+		oneOf("side", r.Side, true),
+		oneOf("time_source", r.TimeSource, true),
 	} {
 		if err != nil {
 			return err
@@ -122,8 +122,8 @@ func (m *Metric) Validate() error {
 		return fmt.Errorf("a name must begin with a letter and may contain letters, digits and _ . : / -")
 	}
 	for _, err := range []error{
-		oneOf("better", m.Better, []Better{BetterLower, BetterHigher}, true),
-		oneOf("level", m.Level, levels, true),
+		oneOf("better", m.Better, true),
+		oneOf("level", m.Level, true),
 	} {
 		if err != nil {
 			return err

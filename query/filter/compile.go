@@ -350,8 +350,10 @@ func PrefixOf(column string) string {
 	return column
 }
 
-// texts returns the texts that a value matches: ids, a canonical form, or the value itself.
+// texts returns the texts that a value matches: ids, a canonical form, or the value itself. A value that the column cannot have is an
+// error.
 func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
+	possible := schema.ValuesOf(f.Column.Name)
 	switch {
 	case StandsForIDs(w.Key):
 		ids, err := c.lookups.IDs(w.Key, v.Text)
@@ -359,15 +361,21 @@ func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 			return nil, w.fail(v, "%v", err)
 		}
 		return ids, err
-	case v.quoted:
-		return []string{v.Text}, nil
-	case f.Entry != "":
+	case f.Column.Name == "precision" && !v.quoted:
+		canonical, err := schema.CanonicalPrecision(v.Text)
+		if err != nil {
+			return nil, w.fail(v, "want one of %s", strings.Join(possible, " "))
+		}
+		return []string{canonical}, nil
+	case possible != nil && !slices.Contains(possible, v.Text):
+		hint := ""
+		if f.Column.Name == "status" {
+			hint = "; status!=ok selects every run that is not ok"
+		}
+		return nil, w.fail(v, "want one of %s%s", strings.Join(possible, " "), hint)
+	case f.Entry != "" && !v.quoted:
 		if canonical := schema.CanonicalText(v.Text); canonical != v.Text {
 			return []string{v.Text, canonical}, nil
-		}
-	case f.Column.Name == "precision":
-		if canonical, err := schema.CanonicalPrecision(v.Text); err == nil {
-			return []string{canonical}, nil
 		}
 	}
 	return []string{v.Text}, nil

@@ -112,6 +112,17 @@ func TestFilterRefusals(t *testing.T) {
 		{`measure_ns>1foo`, `unit "foo" is not known`},
 		{`batch_size="8"`, `the text "8" is not a number`},
 		{`git_dirty=yes`, `want true, false or null`},
+		{`status=failed`, `filter: status=failed  (offset 7): want one of ok error timeout crashed oom unsupported skipped output_limit cancelled unkillable lost; status!=ok selects every run that is not ok`},
+		{`status!=ok,"fail"`, `(offset 11): want one of ok error`},
+		{`stage=run`, `want one of build setup warmup measure validate teardown profile`},
+		{`purpose=test`, `want one of measure profile`},
+		{`executor=java`, `want one of builtin command python onnxrt torch tensorrt`},
+		{`precision=fp33`, `want one of fp64 fp32 tf32`},
+		{`precision="FP32"`, `want one of fp64 fp32 tf32`},
+		{`side=new`, `want one of base head`},
+		{`time_source=guess`, `want one of clock file naive`},
+		{`better=more`, `want one of lower higher`},
+		{`level=run`, `want one of iteration process request token interval mean`},
 		{`git_dirty>true`, `git_dirty cannot be compared with < or >`},
 		{`params=x`, `params is a map: name one of its entries, as in param.name=...`},
 		{`artifacts=x`, `artifacts is a list of records: only null can be compared with it`},
@@ -169,7 +180,7 @@ func TestCompileBindsEverything(t *testing.T) {
 	const evil = `'); DROP TABLE runs; --`
 	for _, text := range []string{
 		`suite="` + evil + `"`, `suite~"DROP"`, `"` + evil + `"=1`, `param."` + evil + `">=1`, `tag."` + evil + `"="` + evil + `"`, `warnings="` + evil + `"`,
-		`warnings~DROP`, `p99<1DROP`, `session="` + evil + `"`, `env.DROP~DROP`, `started_at>2026-01-01 precision="DROP"`,
+		`warnings~DROP`, `p99<1DROP`, `session="` + evil + `"`, `env.DROP~DROP`, `started_at>2026-01-01 backend="DROP"`,
 	} {
 		c, err := Compile(text, Lookups{IDs: func(_, value string) ([]string, error) { return []string{value}, nil }, Counted: none.Counted, Metric: none.Metric})
 		if err != nil {

@@ -213,8 +213,6 @@ func NoValue(w filter.CompiledWord, values []string) string {
 	whole := w.Field.Entry == "" && (column == "run_id" || column == "session_id")
 	pattern := patternOf(value)
 	switch {
-	case column == "status" && slices.Contains([]string{"failed", "failure", "fail"}, value):
-		return "; status!=ok selects every run that is not ok"
 	case pattern != "":
 		return "; for a pattern, use ~ with a regular expression: " + answer.Brief(w.Key+"~"+pattern)
 	case whole && len(value) < len(schema.ULID{}.String()):
