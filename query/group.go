@@ -61,8 +61,8 @@ func metricFields() []answer.Field[Group] {
 func rangeFields() []answer.Field[Group] {
 	return []answer.Field[Group]{
 		inUnit("median", "median of the points' medians, each of which is the plain median of its runs' medians", medianOf),
-		inUnit("lowest", "lowest median of a point", func(g *Group) *float64 { return g.Lowest }),
-		inUnit("highest", "highest median of a point", func(g *Group) *float64 { return g.Highest }),
+		inUnit("lowest", "lowest of the points' medians; a point that was measured on several machines or sides has one for each", func(g *Group) *float64 { return g.Lowest }),
+		inUnit("highest", "highest of the points' medians; a point that was measured on several machines or sides has one for each", func(g *Group) *float64 { return g.Highest }),
 		ratio("spread", "how much samples vary within a run: median of the points' spreads (1.4826 MAD / median); runs with one sample are ignored", spreadOf),
 	}
 }
@@ -124,6 +124,8 @@ type Grouping struct {
 	Statuses   map[string]int // number of runs per status
 	NotNumbers map[string]int // as in Found
 	Same       Shared
+
+	SidesTogether bool // a group has points of base and of head
 }
 
 // Group sums up the runs with equal values of the keys. Grouping.Fields describes each value. A missing value is nil or an empty

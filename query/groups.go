@@ -41,7 +41,8 @@ const (
 // machines are never mixed.
 //
 // With Best, the best point of a group is the one with the best median, then with the better p99, then with the smaller point_id. Points
-// with a result that is wrong or could not be checked, or in which more requests failed than are allowed, are not considered.
+// with a result that is wrong or could not be checked, or in which more requests failed than are allowed, are not considered. Points of
+// the side base are considered only if the group has no others: they are of the commit that head was compared with.
 //
 // The column of a key has the name of the column of runs, or the key as it was written. A parameter with the name of another column of
 // the result is called param.k. Keys that cannot be grouped by, or that no run has, are an ErrInput.
@@ -259,7 +260,10 @@ func member(i int) string { return fmt.Sprintf("key_%d", i) }
 
 // totals computes the totals over all groups, and rejects keys and metrics that no run has.
 func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
-	counts := []string{"count(*)", "(SELECT count(*) FROM group_identities)", "coalesce(sum(runs), 0)::BIGINT", "coalesce(sum(ended_ok), 0)::BIGINT"}
+	counts := []string{
+		"count(*)", "(SELECT count(*) FROM group_identities)", "coalesce(sum(runs), 0)::BIGINT", "coalesce(sum(ended_ok), 0)::BIGINT",
+		"(SELECT count(*) FROM (SELECT 1 FROM group_points GROUP BY " + g.keysSQL("") + " HAVING count(DISTINCT side) > 1))",
+	}
 	for i := range g.keys {
 		counts = append(counts, "count("+member(i)+")")
 	}
@@ -271,7 +275,8 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 		*n = int(duck.Integer(row[i]))
 	}
 	g.found.Statuses = statusesOf(int(duck.Integer(row[3])), nil)
-	if err := g.checkKeys(ctx, r, row[4:]); err != nil {
+	g.found.SidesTogether = duck.Integer(row[4]) > 0
+	if err := g.checkKeys(ctx, r, row[5:]); err != nil {
 		return err
 	}
 	if g.found.Runs == 0 {
@@ -398,7 +403,7 @@ func (g *grouper) rowsSQL() string {
 best AS (SELECT p.*, i.* EXCLUDE (point_id) FROM group_points p JOIN groups ON ` + g.sameKeysSQL("groups", "p") + ` JOIN group_identities i USING (point_id)
 	WHERE groups.reason IS NULL AND isfinite(p.median) AND p.wrong_runs = 0 AND NOT p.unchecked AND NOT p.failed_requests
 	QUALIFY row_number() OVER (PARTITION BY ` + g.keysSQL("p.") + ` ORDER BY
-		CASE groups.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE groups.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
+		p.side IS NOT DISTINCT FROM 'base', CASE groups.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE groups.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
 		p.point_id, p.side NULLS FIRST, p.machine NULLS FIRST) = 1)`
 		from += " LEFT JOIN best ON " + g.sameKeysSQL("groups", "best")
 	}

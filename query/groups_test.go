@@ -263,7 +263,16 @@ func TestGroupsKeys(t *testing.T) {
 	_, got := groups(t, db, query.GroupRequest{Filter: "bs=1 dim=64", Best: true}, "points", "machine", "median", "best_runs")
 	wantLines(t, "a point on two machines", got, "1 lab1 100 1")
 	_, got = groups(t, db, query.GroupRequest{Filter: "bs=null", Best: true}, "points", "side", "median", "best_runs")
-	wantLines(t, "a point on two sides", got, "1 base 400 1")
+	wantLines(t, "a point on two sides, of which base is faster", got, "1 head 500 1")
+	_, got = groups(t, db, query.GroupRequest{Filter: "bs=null side=base", Best: true}, "points", "side", "median", "best_runs")
+	wantLines(t, "a point on one side", got, "1 base 400 1")
+	for _, c := range []struct {
+		by   []string
+		want bool
+	}{{nil, true}, {[]string{"precision"}, true}, {[]string{"bs", "side"}, false}} {
+		g, _ := groups(t, db, query.GroupRequest{By: c.by})
+		valuetest.Equal(t, g.SidesTogether, c.want, "sides together by", c.by)
+	}
 }
 
 // sharedText returns what all points share, with nothing for a text that they do not.

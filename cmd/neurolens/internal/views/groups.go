@@ -42,6 +42,12 @@ func (l Listing) groups(g query.Grouping) term.View {
 	if sizes := inputAxes(varying); len(sizes) > 0 && slices.ContainsFunc(g.Groups, several) {
 		v.Below = append(v.Below, fmt.Sprintf("the best are chosen from points that do different work: --by %s gives the best of each", strings.Join(slices.Concat(l.By, sizes), ",")))
 	}
+	switch {
+	case g.SidesTogether && g.Best:
+		v.Below = append(v.Below, "the best are chosen from head: side=base gives those of base")
+	case g.SidesTogether:
+		v.Below = append(v.Below, fmt.Sprintf("the medians are over base and head: --by %s tells them apart", strings.Join(slices.Concat(l.By, []string{"side"}), ",")))
+	}
 	if g.Best {
 		v.Compact = func() term.View {
 			return l.groupRows(term.View{Above: v.Above, Below: v.Below}, g, l.Reader.MergedAxes(varying), notes)

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // mixedGroups returns five groups by variant: two metrics, runs that differ, no direction, and passes of a profiler alone.
@@ -76,6 +77,14 @@ the best are chosen from points that do different work: --by variant,benchmark g
 	}
 	if below := strings.Join(l.groups(single).Below, " "); strings.Contains(below, "different work") {
 		t.Errorf("groups of one point have the line about points that do different work: %s", below)
+	}
+	for best, want := range map[bool]string{
+		true: "the best are chosen from head: side=base gives those of base", false: "the medians are over base and head: --by variant,side tells them apart",
+	} {
+		g := mixedGroups(best)
+		valuetest.Equal(t, slices.Contains(l.groups(g).Below, want), false)
+		g.SidesTogether = true
+		valuetest.Equal(t, slices.Contains(l.groups(g).Below, want), true, want)
 	}
 	for best, reds := range map[bool]int{true: 0, false: 1} { // what failed is not the best point
 		g := mixedGroups(best)
