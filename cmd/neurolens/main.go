@@ -65,7 +65,7 @@ func (a *app) run(args []string) int {
 			return exitCode(err)
 		}
 	}
-	cmd.SetArgs(args)
+	cmd.SetArgs(withStandardOutput(cmd, args))
 	out := &term.ErrorKeeper{To: a.stdout}
 	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
@@ -33,9 +36,10 @@ If you give two filters that no run can match at once, as for compare, they are
 base and head. The report then begins with what changed between them, and
 describes both. --against BASE names the base for any other selection.
 
-Without --md, --json and --html, it prints Markdown. As a file name, - is
-standard output. An existing file is replaced. docs/reports.md describes the
-JSON.
+Without --md, --json and --html, it prints Markdown. They write to standard
+output if no FILE follows them, or if it is -. A word with = < > or ~ is a
+filter and no FILE; --json=FILE takes any name. An existing file is replaced.
+docs/reports.md describes the JSON.
 
 --html writes one page that needs no other file and no network: what changed
 first, then charts, and a table of all points that you can sort, filter and
@@ -53,6 +57,7 @@ summary files. ingest reads them again. --check lists the errors in files of
 these layouts, and in files of bench --out-dir. docs/layouts.md has every file
 and field.`,
 		Example: `  neurolens report
+  neurolens report --json session=last | jq .counts
   neurolens report --md report.md --json report.json
   neurolens report --html report.html
   neurolens report --html change.html session=last~1 session=last
@@ -110,9 +115,9 @@ and field.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.MD, "md", "", "write Markdown to `FILE`; - for standard output")
-	flags.StringVar(&f.JSON, "json", "", "write JSON to `FILE`; - for standard output")
-	flags.StringVar(&f.HTML, "html", "", "write an HTML page to `FILE`; - for standard output")
+	flags.StringVar(&f.MD, "md", "", "write Markdown to `FILE`, or to standard output")
+	flags.StringVar(&f.JSON, "json", "", "write JSON to `FILE`, or to standard output")
+	flags.StringVar(&f.HTML, "html", "", "write an HTML page to `FILE`, or to standard output")
 	flags.StringVar(&f.Baseline, "baseline", "", "compare every value of an axis with one: `AXIS=VALUE`")
 	flags.StringSliceVar(&f.By, "by", nil, "make a table for each group of points with equal `KEYS` (default: suite)")
 	metricFlag(cmd, &f.Metrics, "show metrics `NAMES` as columns (default: all that were measured)")
@@ -120,4 +125,32 @@ and field.`,
 	flags.BoolVar(&f.All, "all", false, "report all runs of the store, not only the last session")
 	f.layouts.define(cmd)
 	return cmd
+}
+
+// withStandardOutput returns the arguments of the program with - as the FILE of --md, --json and --html of report where no FILE follows.
+func withStandardOutput(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd.Name() != "report" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if slices.Contains([]string{"--md", "--json", "--html"}, arg) && (i == len(args)-1 || !isFile(args[i+1])) {
+			args[i] += "=-"
+		}
+	}
+	return args
+}
+
+// isFile reports whether the argument after an option can be its file: it is not another option, and not a filter. Only in the name of a
+// folder may an operator be.
+func isFile(arg string) bool {
+	if strings.HasPrefix(arg, "-") {
+		return arg == "-"
+	}
+	operator, slash := strings.IndexAny(arg, "=<>~"), strings.IndexByte(arg, '/')
+	return operator < 0 || slash >= 0 && slash < operator
 }

@@ -105,7 +105,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%sthere is no flag %s%s", lead, spelt, hint)
 }
 
-// FlagAsValue returns the error for a flag whose value is the name of another flag, as in report --json --store s; nil if there is none.
+// FlagAsValue returns the error for a flag whose value is the name of another flag, as in report --baseline --store s; nil if there is none.
 func FlagAsValue(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		name, is := strings.CutPrefix(f.Value.String(), "--")
