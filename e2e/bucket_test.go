@@ -195,6 +195,13 @@ func TestBucket(t *testing.T) {
 	valuetest.Equal(t, p.Run() != nil, true)
 	valuetest.Contains(t, p.Messages.String(), "nothing was pushed there yet, and there is no store here to push")
 	valuetest.Equal(t, len(valuetest.Must(os.ReadDir(part))), 0, "a sync of a mistyped URL makes no store")
+	for expression, fails := range map[string]bool{"suite=nosuch": false, "nosuch=1": true} {
+		p := s.program(t, part, "store", "pull", team, "--filter", expression)
+		valuetest.Equal(t, p.Run() != nil, fails, expression)
+		valuetest.Contains(t, p.Messages.String(), expression)
+		_, err := os.Stat(filepath.Join(part, "runs_store"))
+		valuetest.ErrorIs(t, err, os.ErrNotExist, "a pull of no run makes no store")
+	}
 	got = s.run(t, part, "store", "pull", team, "--filter", "session="+third)
 	valuetest.Equal(t, fmt.Sprint(got["added"]), "2")
 	valuetest.DeepEqual(t, sessions(t, part), map[string]int{third: 2})

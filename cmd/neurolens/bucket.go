@@ -40,7 +40,7 @@ Pull first: it stands for all pushes that this store has. The column compacted
 of the answer is the URL of the newest one.
 ` + bucketHelp,
 		Example: "  neurolens store push s3://bench/team",
-	}, nil, func(t *transfer) error {
+	}, func(t *transfer) error {
 		if err := t.push(compacted); err != nil || !garbage {
 			return err
 		}
@@ -62,21 +62,21 @@ func newStorePullCommand(a *app) *cobra.Command {
 		Use:   "pull URL",
 		Short: "Merge new runs of a bucket into this store",
 		Long: `Merge into this store what was pushed to the bucket and is not here. If there is
-no store, it is created. Only what is missing is read. Of a push that is
-damaged nothing is merged; it is named on standard error, the others are merged,
-and the exit status is 4. After an interruption, pull again.
+no store, the first run that is merged creates it. Only what is missing is read.
+Of a push that is damaged nothing is merged; it is named on standard error, the
+others are merged, and the exit status is 4. After an interruption, pull again.
 
 With --filter, only runs that match are copied, with all their samples,
 operators and files, and the tags and removals of all runs.
 ` + bucketHelp,
 		Example: `  neurolens store pull s3://bench/team
   neurolens --store mine store pull s3://bench/team --filter 'machine=lab3'`,
-	}, func(ctx context.Context, b *bucket.Bucket) error {
+	}, func(t *transfer) error {
 		if err := filter.Check(expression); err != nil {
 			return err
 		}
-		return b.Reach(ctx)
-	}, func(t *transfer) error { return t.pull(expression) })
+		return t.pull(expression)
+	})
 	cmd.Flags().StringVar(&expression, "filter", "", "copy only runs that match `EXPR`, a filter as for ls")
 	return cmd
 }
@@ -87,21 +87,12 @@ func newStoreSyncCommand(a *app) *cobra.Command {
 		Short:   "Pull from a bucket, then push to it",
 		Long:    "Do store pull, then store push. If there is no store, it is created, unless\nnothing was pushed to URL yet. Then a store is only pushed.\n" + bucketHelp,
 		Example: "  neurolens store sync s3://bench/team",
-	}, func(ctx context.Context, b *bucket.Bucket) error {
-		err := b.Reach(ctx)
-		if !errors.Is(err, bucket.ErrEmpty) {
-			return err
-		}
-		dir, unknown := a.writeStore()
-		if unknown != nil {
-			return unknown
-		}
-		if _, none := schema.ReadHeader(schema.Dir(dir)); errors.Is(none, schema.ErrNoStore) {
-			return fmt.Errorf("%w, and there is no store here to push", err)
-		}
-		return nil
 	}, func(t *transfer) error {
-		if err := t.pull(""); err != nil && !errors.Is(err, bucket.ErrEmpty) {
+		if err := t.pull(""); errors.Is(err, bucket.ErrEmpty) {
+			if _, none := schema.ReadHeader(schema.Dir(t.dir)); errors.Is(none, schema.ErrNoStore) {
+				return fmt.Errorf("%w, and there is no store here to push", err)
+			}
+		} else if err != nil || t.store == nil { // all was refused, and no store was made
 			return err
 		}
 		return t.push(false)
@@ -113,7 +104,7 @@ type transfer struct {
 	*app
 	context.Context
 	dir     string
-	store   *ingest.Store
+	store   *ingest.Store // nil: not open, or there is none
 	bucket  *bucket.Bucket
 	address string
 	pulled  *bucket.Pulled // nil if the command does not pull
@@ -121,29 +112,27 @@ type transfer struct {
 	place   *string        // URL of the newest compacted store; nil if none was asked for
 }
 
-// bucketCommand completes a command that copies between a store and the bucket of its argument. If fills is nil, there must be a store.
-// Otherwise one is made, unless fills returns an error.
-func (a *app) bucketCommand(cmd *cobra.Command, fills func(context.Context, *bucket.Bucket) error, do func(t *transfer) error) *cobra.Command {
+// bucketCommand completes a command that copies between a store and the bucket of its argument.
+func (a *app) bucketCommand(cmd *cobra.Command, do func(t *transfer) error) *cobra.Command {
 	cmd.Args = arguments(1, 1, "the URL of a bucket")
 	cmd.RunE = a.printing(func(cmd *cobra.Command, args []string, format string) error {
 		b, err := a.openBucket(args[0])
 		if err != nil {
 			return err
 		}
-		open := ingest.Open
-		if fills != nil {
-			if err := fills(cmd.Context(), b); err != nil {
-				return storeError{err}
-			}
-			open = func(dir, _ string) (*ingest.Store, error) { return openForWriting(dir) }
+		dir, err := a.writeStore()
+		if err != nil {
+			return err
 		}
-		return withOpened(a, open, func(dir string, s *ingest.Store) error {
-			t := &transfer{app: a, Context: cmd.Context(), dir: dir, store: s, bucket: b, address: args[0]}
-			if err := do(t); err != nil {
-				return err
-			}
-			return t.print(format)
-		})
+		t := &transfer{app: a, Context: cmd.Context(), dir: dir, bucket: b, address: args[0]}
+		err = do(t)
+		if err == nil {
+			err = t.print(format)
+		}
+		if t.store == nil {
+			return err
+		}
+		return closeStore(t.store, err)
 	})
 	return cmd
 }
@@ -160,6 +149,11 @@ func (a *app) openBucket(address string) (*bucket.Bucket, error) {
 }
 
 func (t *transfer) push(compacted bool) (err error) {
+	if t.store == nil {
+		if t.store, err = ingest.Open(t.dir, version); err != nil {
+			return storeError{err}
+		}
+	}
 	var done bucket.Pushed
 	if compacted {
 		var key string
@@ -180,24 +174,48 @@ func (t *transfer) push(compacted bool) (err error) {
 	return nil
 }
 
+// pull merges what the bucket has. If there is no store, the first run or event makes it.
 func (t *transfer) pull(expression string) error {
-	o := bucket.Pulling{Refused: func(f ingest.LeftOut) {
-		fmt.Fprintf(t.stderr, "refused %s/%s: %s\n", t.address, f.Path, f.Problem)
-	}}
+	if err := t.bucket.Reach(t); err != nil {
+		return storeError{err}
+	}
+	open := func() (_ *ingest.Store, err error) {
+		t.store, err = openForWriting(t.dir)
+		return t.store, err
+	}
+	stores := []string{t.dir}
+	if _, err := schema.ReadHeader(schema.Dir(t.dir)); errors.Is(err, schema.ErrNoStore) {
+		stores = nil
+	} else if _, err := open(); err != nil {
+		return err
+	}
+	o := bucket.Pulling{
+		Make: open,
+		Refused: func(f ingest.LeftOut) {
+			fmt.Fprintf(t.stderr, "refused %s/%s: %s\n", t.address, f.Path, f.Problem)
+		},
+	}
 	if expression != "" {
 		o.Choose = func(ctx context.Context, dir string) ([]string, error) {
-			db, err := openForReading(ctx, []string{t.dir, dir})
+			db, err := openForReading(ctx, append(stores, dir))
 			if err != nil {
 				return nil, err
 			}
 			defer db.Close()
-			return db.RunIDs(ctx, expression)
+			ids, err := db.RunIDs(ctx, expression)
+			if err == nil && len(ids) == 0 {
+				fmt.Fprintf(t.stderr, "no run matches %s\n", answer.Brief(expression))
+			}
+			return ids, err
 		}
 	}
 	done, err := t.bucket.Pull(t, t.dir, t.store, o)
 	t.pulled = &done
 	if err != nil {
 		return storeError{err}
+	}
+	if t.store == nil {
+		return nil
 	}
 	if _, err := t.store.Pack(); err != nil {
 		return storeError{err}

@@ -115,7 +115,11 @@ func withOpened[S io.Closer](a *app, open func(dir, writer string) (S, error), d
 	if err != nil {
 		return storeError{err}
 	}
-	err = do(dir, s)
+	return closeStore(s, do(dir, s))
+}
+
+// closeStore closes a store after a command that ended with an error or nil, and returns it with the error of closing.
+func closeStore(s io.Closer, err error) error {
 	closeErr := s.Close()
 	if _, said := errors.AsType[storeError](err); closeErr == nil || said { // that sealing does not work is said once
 		return err

@@ -24,17 +24,22 @@ type local struct {
 	removed map[string]bool // runs that events remove; nil until they are needed
 }
 
+// newLocal returns a store that is not listed yet.
+func newLocal(dir string) (*local, error) {
+	files, err := disk.NewOS(dir)
+	return &local{OS: files, names: map[string]bool{}, events: map[schema.ULID]bool{}, runs: map[schema.SealedFile][]schema.ULID{}, live: map[schema.ULID]bool{}}, err
+}
+
 // openLocal lists a store.
 func openLocal(dir string) (*local, error) {
-	files, err := disk.NewOS(dir)
+	l, err := newLocal(dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &local{OS: files, names: map[string]bool{}, events: map[schema.ULID]bool{}, runs: map[schema.SealedFile][]schema.ULID{}, live: map[schema.ULID]bool{}}
-	if l.header, err = schema.ReadHeader(files); err != nil {
+	if l.header, err = schema.ReadHeader(l); err != nil {
 		return nil, err
 	}
-	if l.listing, err = schema.List(files, schema.Scope{}); err != nil {
+	if l.listing, err = schema.List(l, schema.Scope{}); err != nil {
 		return nil, err
 	}
 	for _, f := range l.listing.Sealed {

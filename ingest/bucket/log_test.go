@@ -2,6 +2,7 @@ package bucket_test
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -346,6 +347,47 @@ func TestCompactedOfPruned(t *testing.T) {
 			valuetest.Equal(t, hasFile(fresh, r), true, pushes)
 		}
 	}
+}
+
+// TestPullMakesStore: where there is no store, the first run that is merged makes it. A pull that fails, or of which no run is wanted, or all
+// is refused, makes none.
+func TestPullMakesStore(t *testing.T) {
+	server, o := newServer(t)
+	dir := annotated(t)
+	valuetest.Must(push(t, o, dir))
+	into := filepath.Join(t.TempDir(), "new")
+	pull := func(choose func(context.Context, string) ([]string, error)) (bucket.Pulled, error) {
+		var made *ingest.Store
+		done, err := opened(t, uncached(t, o)).Pull(t.Context(), into, nil, bucket.Pulling{Choose: choose, Refused: func(ingest.LeftOut) {}, Make: func() (*ingest.Store, error) {
+			valuetest.OK(t, ingest.Init(into))
+			made = valuetest.Must(ingest.Open(into, "test"))
+			return made, nil
+		}})
+		if made != nil {
+			valuetest.OK(t, made.Close())
+		}
+		return done, err
+	}
+	none := func(what string) {
+		t.Helper()
+		_, err := os.Stat(into)
+		valuetest.ErrorIs(t, err, fs.ErrNotExist, what)
+	}
+	_, err := pull(func(context.Context, string) ([]string, error) { return nil, io.ErrUnexpectedEOF })
+	valuetest.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	none("a choice that fails")
+	done := valuetest.Must(pull(func(context.Context, string) ([]string, error) { return nil, nil }))
+	valuetest.DeepEqual(t, []int{done.Added, done.Events}, []int{0, 0})
+	none("no run that is wanted")
+	kept := maps.Clone(server.objects)
+	for _, key := range server.keys("team/writer=") {
+		server.objects[key] = object{content: []byte("damaged")}
+	}
+	valuetest.Equal(t, valuetest.Must(pull(nil)).Refused > 0, true)
+	none("all is refused")
+	server.objects = kept
+	valuetest.Must(pull(nil))
+	same(t, dir, into)
 }
 
 // TestEmpty: a pull of a prefix to which nothing was pushed says so, and one of a bucket that lost its marker does not.

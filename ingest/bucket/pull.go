@@ -37,7 +37,8 @@ type Pulling struct {
 	// Choose returns the ids of the wanted runs. dir is a store with the runs that are missing, without their samples, and with the
 	// events of the bucket. Nil: all runs are wanted.
 	Choose  func(ctx context.Context, dir string) ([]string, error)
-	Refused func(ingest.LeftOut) // called for each push, file or run that cannot be taken
+	Make    func() (*ingest.Store, error) // makes the store, if there is none, before the first run or event is merged
+	Refused func(ingest.LeftOut)          // called for each push, file or run that cannot be taken
 }
 
 // Limits of what is read before it is merged.
@@ -48,7 +49,7 @@ const (
 
 // Pull merges what the pushes of the bucket have and a store lacks, as ingest.Store.Merge does. A push counts as a whole: nothing is
 // merged of one whose manifest or objects are damaged; it is refused, and the others are merged. If a pull is interrupted, the next one
-// does the rest.
+// does the rest. If s is nil, there is no store in dir, and Make makes it once there is something to merge: with Choose, a wanted run.
 func (b *Bucket) Pull(ctx context.Context, dir string, s *ingest.Store, o Pulling) (Pulled, error) {
 	p := &pulling{into: s, options: o, damaged: map[int64]bool{}}
 	err := p.pull(ctx, b, dir)
@@ -96,7 +97,7 @@ func (p *pulling) pull(ctx context.Context, b *Bucket, dir string) (err error) {
 	}
 	defer stage.remove()
 	for again := true; again; {
-		if p.store, err = openLocal(dir); err != nil {
+		if p.store, err = p.openLocal(dir); err != nil {
 			return err
 		}
 		if err := p.round(ctx, stage); err != nil {
@@ -110,7 +111,22 @@ func (p *pulling) pull(ctx context.Context, b *Bucket, dir string) (err error) {
 		}
 		again = len(restored) > 0
 	}
+	if p.into == nil {
+		return nil
+	}
 	return p.takeFiles(ctx, stage, dir)
+}
+
+// openLocal lists the store, or nothing if there is none yet.
+func (p *pulling) openLocal(dir string) (*local, error) {
+	if p.into != nil {
+		return openLocal(dir)
+	}
+	l, err := newLocal(dir)
+	if err == nil {
+		l.listing = &schema.Listing{}
+	}
+	return l, err
 }
 
 // round takes what is missing now.
@@ -225,6 +241,9 @@ func (p *pulling) chosen(ctx context.Context, stage *stage, pushes []lacking) er
 	if ids, err = p.store.missingOf(ctx, ids, nil); err != nil {
 		return err
 	}
+	if p.into == nil && len(ids) == 0 {
+		return nil
+	}
 	p.wanted = map[string]bool{}
 	for _, id := range ids {
 		p.wanted[id.String()] = true
@@ -333,6 +352,15 @@ func (p *pulling) offered() (map[string][]Object, error) {
 
 // merge merges what was read, and empties the stage.
 func (p *pulling) merge(ctx context.Context, stage *stage) error {
+	if p.into == nil {
+		if len(stage.pushes) == 0 { // all were refused
+			return nil
+		}
+		var err error
+		if p.into, err = p.options.Make(); err != nil {
+			return err
+		}
+	}
 	o := ingest.Merging{Refused: p.options.Refused}
 	if p.wanted != nil {
 		o.Only = func(run string) bool { return p.wanted[run] }
