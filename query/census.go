@@ -16,6 +16,7 @@ type Census struct {
 	Runs     int64
 	Machines int64 // number of different names
 	Samples  int64 // of the primary metrics
+	Events   int64 // different ones, whether they are in files or in packs alone
 
 	// Oldest is the start of the oldest run whose start is known. It is read if a sealed file has a run without a start, because then
 	// the name of the file does not determine when its other runs began; otherwise it is zero.
@@ -33,7 +34,7 @@ func (db *DB) Census(ctx context.Context) (Census, error) {
 	}
 	var found Census
 	err = db.stores.Query(ctx, func(r *scan.Reader) error {
-		found = Census{Listings: r.Src.Listings}
+		found = Census{Listings: r.Src.Listings, Events: int64(r.Src.Events.Count)}
 		machines, oldest := map[string]bool{}, "NULL"
 		if slices.ContainsFunc(found.Listings, undated) {
 			oldest = "min(started_at)"

@@ -108,6 +108,7 @@ type EventIndex struct {
 	Baselines map[string][]string          // by name: run ids
 	Lost      map[string]map[string]string // by run id and table: why some or all of its rows are gone
 
+	Count   int          // number of different events
 	Removed *RemovedRuns // the runs that are removed
 	tags    facet
 	notes   facet
@@ -117,7 +118,7 @@ type EventIndex struct {
 func IndexEvents(events []Event) *EventIndex {
 	ordered := slices.SortedFunc(slices.Values(events), func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
 	ordered = slices.CompactFunc(ordered, func(a, b Event) bool { return a.EventID == b.EventID })
-	var s EventIndex
+	s := EventIndex{Count: len(ordered)}
 	s.Baselines = neverWide(ordered, schema.EventBless).Baselines
 	s.Lost = neverWide(ordered, schema.EventLost, schema.EventFound).Lost
 	s.Removed = &RemovedRuns{events: facetOf(ordered, schema.EventRemove, schema.EventRestore)}

@@ -57,24 +57,26 @@ func identityFields() []answer.Field[StoreInfo] {
 	}
 }
 
-// runFields count runs. What has to be read is NULL where that fails.
+// censusField returns a column of what has to be read. It is NULL where that fails.
+func censusField(name, meaning string, of func(*StoreInfo) any) answer.Field[StoreInfo] {
+	return answer.NewField(name, answer.TypeInteger, meaning+"; NULL if the runs cannot be read", func(i *StoreInfo) any {
+		if i.Census == nil {
+			return nil
+		}
+		return of(i)
+	})
+}
+
+// runFields count runs.
 func runFields() []answer.Field[StoreInfo] {
-	census := func(name, meaning string, of func(*StoreInfo) any) answer.Field[StoreInfo] {
-		return answer.NewField(name, answer.TypeInteger, meaning+"; NULL if the runs cannot be read", func(i *StoreInfo) any {
-			if i.Census == nil {
-				return nil
-			}
-			return of(i)
-		})
-	}
 	live := func(i *StoreInfo) int64 { return int64(len(i.Listing.Live)) }
 	return []answer.Field[StoreInfo]{
 		answer.NewField("runs", answer.TypeInteger, "stored runs, removed ones included", func(i *StoreInfo) any { return i.runs() }),
 		answer.NewField("live_runs", answer.TypeInteger, "runs in a file of their own, which are not sealed yet", func(i *StoreInfo) any { return live(i) }),
 		answer.NewField("sealed_runs", answer.TypeInteger, "runs in sealed files", func(i *StoreInfo) any { return i.runs() - live(i) }),
-		census("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
-		census("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
-		census("samples", "number of samples of the primary metrics of the runs, added up. If the file of an imported run has only aggregates, it is the number in the file, although the samples are not stored", func(i *StoreInfo) any { return i.Census.Samples }),
+		censusField("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
+		censusField("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
+		censusField("samples", "number of samples of the primary metrics of the runs, added up. If the file of an imported run has only aggregates, it is the number in the file, although the samples are not stored", func(i *StoreInfo) any { return i.Census.Samples }),
 		answer.NewField("oldest", answer.TypeTime, "start of the oldest run, of those whose start is known", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
 		answer.NewField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
 	}
@@ -91,7 +93,7 @@ func fileFields() []answer.Field[StoreInfo] {
 	})
 	bytes.Unit, perSample.Unit = "B", "B"
 	return []answer.Field[StoreInfo]{
-		answer.NewField("events", answer.TypeInteger, "events: tags, notes, blessings and removals, each a file", func(i *StoreInfo) any { return int64(len(i.Listing.Events.Files)) }),
+		censusField("events", "events: tags, notes, blessings and removals", func(i *StoreInfo) any { return i.Census.Events }),
 		answer.NewField("packs", answer.TypeInteger, "packs, files that repeat live runs and events so that queries are fast", func(i *StoreInfo) any { return int64(len(i.Listing.Packs)) }),
 		answer.NewField("files", answer.TypeInteger, "files of the store", func(i *StoreInfo) any { return int64(i.total(nil).Files) }),
 		bytes, perSample,
