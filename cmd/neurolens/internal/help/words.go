@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -84,8 +85,40 @@ func allMeanings() ([]meaning, error) {
 	return all, nil
 }
 
-// meanings returns the meanings of a word. Columns with the same text are one.
+// A confidence level, and the offset of times, vary in the heading of a column.
+var (
+	levelHeading  = regexp.MustCompile(`^(± )?>?[0-9.]+ ?%$`)
+	offsetHeading = regexp.MustCompile(`^(when|since) (utc|[+-][0-9:]+)$`)
+)
+
+// ofHeading returns the word that explains the heading of a table.
+func ofHeading(heading string) string {
+	if m := levelHeading.FindStringSubmatch(heading); m != nil {
+		return m[1] + "95 %"
+	}
+	if m := offsetHeading.FindStringSubmatch(heading); m != nil {
+		return m[1]
+	}
+	return heading
+}
+
+// meanings returns the meanings of a word, or else of the column of runs that it heads or stands for in a filter. Columns with the same text
+// are one.
 func meanings(word string) ([]meaning, error) {
+	word = ofHeading(word)
+	found, err := meaningsOf(word)
+	if column := filter.FieldOf(word); len(found) == 0 && err == nil {
+		if name := views.ColumnOfHead(word); name != "" {
+			return meaningsOf(name)
+		}
+		if !column.Bare && column.Entry+column.Metric == "" {
+			return meaningsOf(column.Column.Name)
+		}
+	}
+	return found, err
+}
+
+func meaningsOf(word string) ([]meaning, error) {
 	all, err := allMeanings()
 	var found []meaning
 	if text := views.WarningMeaning(word); text != "" && !slices.Contains(views.WarningWords(), word) { // one with a name in it
@@ -95,6 +128,7 @@ func meanings(word string) ([]meaning, error) {
 		if m.word != word && !(m.where == inGlossary && strings.EqualFold(m.word, word)) {
 			continue
 		}
+		m.word = word
 		column, is := strings.CutPrefix(m.where, inColumn)
 		same := func(other meaning) bool {
 			return strings.HasPrefix(other.where, inColumn) && other.texts[0] == m.texts[0]
@@ -156,7 +190,7 @@ func explained(word string, width int) (string, error) {
 		if i > 0 {
 			text.WriteString("\n")
 		}
-		fmt.Fprintf(&text, "%s (%s)\n", word, m.where)
+		fmt.Fprintf(&text, "%s (%s)\n", m.word, m.where)
 		for _, paragraph := range m.texts {
 			for _, line := range wrapped(paragraph, "    ", width) {
 				text.WriteString(line + "\n")

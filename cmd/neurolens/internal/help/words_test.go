@@ -115,6 +115,93 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestHeadings: every heading of a table is explained, with the offset of its times or another confidence level too.
+func TestHeadings(t *testing.T) {
+	headings := []string{"WHEN +01:00", "SINCE UTC", "99.55 %", ">99.99 %", "± 95 %", "RUNS × N", "SESSIONS", "COMMITS"}
+	for _, folder := range []string{"..", "../views", "../progress", "../report", "../term", "../.."} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		ok(t, err)
+		for _, path := range files {
+			if !strings.HasSuffix(path, "_test.go") {
+				headings = append(headings, headingsIn(t, path)...)
+			}
+		}
+	}
+	if len(headings) < 150 {
+		t.Errorf("%d headings were found in the code", len(headings))
+	}
+	slices.Sort(headings)
+	for _, heading := range slices.Compact(headings) {
+		if text, err := explained(strings.ToLower(heading), 80); text == "" || err != nil {
+			t.Errorf("neurolens help %q explains nothing (%v): add the heading to docs/%s", heading, err, glossaryPage)
+		}
+	}
+}
+
+// headingsIn returns the headings that a file of the program has: the texts of the fields Header of literals, of calls of column in results.go,
+// of lists over which header ranges, and of the tables AxisHeaders, headOf and precisionHeader. Of a text to which something is
+// added it is the beginning.
+func headingsIn(t *testing.T, path string) (all []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	ok(t, err)
+	add := func(expression ast.Expr) {
+		for sum, is := expression.(*ast.BinaryExpr); is; sum, is = expression.(*ast.BinaryExpr) {
+			expression = sum.X
+		}
+		ast.Inspect(expression, func(n ast.Node) bool {
+			if text, is := n.(*ast.BasicLit); is && text.Kind == token.STRING {
+				heading, err := strconv.Unquote(text.Value)
+				ok(t, err)
+				if heading = strings.TrimSpace(heading); heading != "" {
+					all = append(all, heading)
+				}
+				return false
+			}
+			_, call := n.(*ast.CallExpr)
+			return !call
+		})
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			if key, is := n.Key.(*ast.Ident); is && key.Name == "Header" {
+				add(n.Value)
+			}
+		case *ast.CallExpr:
+			if name, is := n.Fun.(*ast.Ident); is && name.Name == "column" && len(n.Args) > 1 && strings.HasSuffix(path, "results.go") {
+				add(n.Args[0])
+			}
+		case *ast.ValueSpec:
+			if name := n.Names[0].Name; len(n.Values) == 1 && (name == "AxisHeaders" || name == "headOf" || name == "precisionHeader") {
+				for _, value := range valuesOf(n.Values[0]) {
+					add(value)
+				}
+			}
+		case *ast.RangeStmt:
+			if name, is := n.Value.(*ast.Ident); is && name.Name == "header" {
+				add(n.X)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// valuesOf returns the values of a literal of a map, or an expression itself.
+func valuesOf(e ast.Expr) (values []ast.Expr) {
+	literal, is := e.(*ast.CompositeLit)
+	if !is {
+		return []ast.Expr{e}
+	}
+	for _, element := range literal.Elts {
+		if pair, is := element.(*ast.KeyValueExpr); is {
+			values = append(values, pair.Value)
+		}
+	}
+	return values
+}
+
 // TestExplained: keys of sweep files and terms of the glossary are explained, in any case, also a term of several words.
 func TestExplained(t *testing.T) {
 	for word, want := range map[string]string{

@@ -33,6 +33,16 @@ var headOf = map[string]string{
 	"batch_size": AxisHeaders["batch_size"], "seq_len": AxisHeaders["seq_len"], "precision": AxisHeaders["precision"],
 }
 
+// ColumnOfHead returns the column of runs that a table shows under a head other than its name; empty if there is none.
+func ColumnOfHead(head string) string {
+	for column, of := range headOf {
+		if strings.EqualFold(of, head) {
+			return column
+		}
+	}
+	return ""
+}
+
 // usual are the columns that programs get unless they ask for others.
 var usual = []string{
 	"run_id", "started_at", "session_id", "side", "purpose", "point_id", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
