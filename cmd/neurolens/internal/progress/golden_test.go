@@ -122,6 +122,18 @@ func TestPrecision(t *testing.T) {
 	valuetest.Equal(t, (Summary{PerRepeat: time.Minute}).precision(points), timed)
 }
 
+// TestNeedsRepeats: the sentence that there are too few repeats for a verdict says how long enough of them take, where that is known.
+func TestNeedsRepeats(t *testing.T) {
+	points := []query.SessionPoint{
+		{Point: query.Point{Variant: "a"}, ValuedRuns: 2, Median: new(1.)}, {Point: query.Point{Variant: "b"}, ValuedRuns: 2, Median: new(2.)},
+	}
+	const few = "2 runs per point: no verdict; --repeats 6 gives one"
+	for each, want := range map[time.Duration]string{0: few, 500 * time.Millisecond: few + ", in about 3 s", time.Minute: few + ", in about 6 min"} {
+		repeats, why := (Summary{Sweep: &sweep.Sweep{Repeats: 2}, PerRepeat: each}).NeedsRepeats(points)
+		valuetest.DeepEqual(t, []any{repeats, why}, []any{6, want})
+	}
+}
+
 // TestVerdictsOfLongTable: the verdicts of a table that scrolls off a terminal stand below it, directly above what to type next. In a comment
 // they stand above it.
 func TestVerdictsOfLongTable(t *testing.T) {

@@ -286,13 +286,17 @@ func (s Summary) Contrast(points []query.SessionPoint) (c query.Contrast, work b
 }
 
 // NeedsRepeats returns the number of repeats that give a verdict on points without a named baseline, and the sentence that the measured
-// repeats are too few. It is 0 if the points have enough runs or cannot be compared.
+// repeats are too few, with the time that enough of them take. It is 0 if the points have enough runs or cannot be compared.
 func (s Summary) NeedsRepeats(points []query.SessionPoint) (repeats int, why string) {
 	least := LeastRepeats(s.Sweep)
 	if contrast, _ := s.Contrast(points); least >= judge.MinRuns || s.Result.Failure != "" || contrast.Axis == "" {
 		return 0, ""
 	}
-	return views.EnoughRepeats, fmt.Sprintf("%s per point: no verdict; --repeats %d gives one", term.Count(least, "run"), views.EnoughRepeats)
+	why = fmt.Sprintf("%s per point: no verdict; --repeats %d gives one", term.Count(least, "run"), views.EnoughRepeats)
+	if s.PerRepeat > 0 {
+		why += ", in about " + views.TimeText(views.EnoughRepeats*s.PerRepeat)
+	}
+	return views.EnoughRepeats, why
 }
 
 // Filter selects what the summary shows: the runs of its session, and those of earlier ones that it counts as its own.
