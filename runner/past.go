@@ -282,8 +282,8 @@ func (f files) changed(from, to map[string]string) (changed, ignored []string, k
 		added := strings.HasPrefix(was+is, worktree.New)
 		unread := was == "" || was == worktree.New
 		switch {
-		case was == is, was == worktree.Unimportant, outputs[printedName(file)], !built && isDocumentation(file):
-		case added && (unread && !built || isLog(file)) && !f.searched():
+		case was == is, was == worktree.Unimportant, outputs[printedName(file)], !built && worktree.IsDocumentation(file):
+		case added && (unread && !built || worktree.IsLog(file)) && !f.searched():
 			ignored = append(ignored, file)
 		default:
 			changed = append(changed, file)
@@ -291,9 +291,6 @@ func (f files) changed(from, to map[string]string) (changed, ignored []string, k
 	}
 	return changed, ignored, true
 }
-
-// isLog reports whether a file is a log, by its name.
-func isLog(file string) bool { return slices.Contains([]string{".log", ".err"}, path.Ext(file)) }
 
 // treeOf returns the state of each file of a working tree that differs from its commit, by path; known is false if that was not stored.
 func treeOf(identity map[string]string) (states map[string]string, known bool) {
@@ -304,16 +301,6 @@ func treeOf(identity map[string]string) (states map[string]string, known bool) {
 		states[path] = state
 	}
 	return states, text != "" || identity[factDirty] == "false"
-}
-
-// documents are the names of files that describe a repository.
-var documents = []string{"README", "CHANGELOG", "CHANGES", "HISTORY", "NEWS", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTING"}
-
-// isDocumentation reports whether a file only describes its repository, by its name.
-func isDocumentation(file string) bool {
-	name := path.Base(file)
-	extension := path.Ext(name)
-	return slices.Contains([]string{"", ".md", ".rst", ".txt", ".adoc"}, extension) && slices.Contains(documents, strings.ToUpper(strings.TrimSuffix(name, extension)))
 }
 
 // differences lists the entries in which two identities differ. A missing entry equals an empty one. A file of a command that only one

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -381,18 +382,26 @@ func (s *session) sideFolders() []prepare.Side {
 // which files differ.
 const maxChanged = 16 << 10
 
+// DescribeCode adds the state of the code in the working directory to the environment of this machine, as a session does. Paths in exclude
+// are not part of it.
+func DescribeCode(ctx context.Context, env *schema.Env, exclude []string) {
+	workingTree(ctx, exclude, nil).describe(env)
+}
+
 // describe adds the state of the code to the environment of a run.
 func (s side) describe(env *schema.Env) {
 	if !s.known {
+		env.Missing["git.dirty"] = cmp.Or(env.Missing["git.commit"], "unsupported")
 		return
 	}
+	dirty := s.code.Dirty || len(s.code.Changed) > maxChanged // then nobody can tell later what differed
 	branch := probe.NewMask(os.Environ()).Text(s.code.Branch)
-	env.GitCommit, env.GitBranch, env.GitDirty = s.code.Commit, branch, &s.code.Dirty
+	env.GitCommit, env.GitBranch, env.GitDirty = s.code.Commit, branch, &dirty
 	env.Facts[prepare.FactTree] = s.code.Tree
 	if s.code.Changed != "" && len(s.code.Changed) <= maxChanged {
 		env.Facts[prepare.FactTreeChanged] = s.code.Changed
 	}
-	for key, value := range map[string]string{"git.commit": s.code.Commit, "git.branch": branch, "git.dirty": fmt.Sprint(s.code.Dirty)} {
+	for key, value := range map[string]string{"git.commit": s.code.Commit, "git.branch": branch, "git.dirty": fmt.Sprint(dirty)} {
 		delete(env.Missing, key)
 		env.Facts[key] = value
 		if value == "" {

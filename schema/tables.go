@@ -95,7 +95,7 @@ func newRunColumns() columns[runRow] {
 		column("python_version", func(r *runRow) any { return &r.Env.PythonVersion }, "version of the interpreter that ran the benchmark"),
 		column("git_commit", func(r *runRow) any { return &r.Env.GitCommit }, "Git commit of the working tree"),
 		column("git_branch", func(r *runRow) any { return &r.Env.GitBranch }, "Git branch of the working tree"),
-		column("git_dirty", func(r *runRow) any { return &r.Env.GitDirty }, "whether tracked files had uncommitted changes"),
+		column("git_dirty", func(r *runRow) any { return &r.Env.GitDirty }, "whether the code had uncommitted changes: of a file that git tracks, or a new file that may be code"),
 		column("env", func(r *runRow) any { return &r.Env.Facts }, "all facts about the environment, by name"),
 		column("env_missing", func(r *runRow) any { return &r.Env.Missing },
 			"facts that are unknown, each with the reason: absent permission unsupported timeout, or a sentence"),

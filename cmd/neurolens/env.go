@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/python"
@@ -56,9 +57,15 @@ one.`,
 
 // thisMachine reads the environment of this machine as bench stores it.
 func (a *app) thisMachine(ctx context.Context) schema.Env {
-	return probe.Read(ctx, probe.Options{
+	env := probe.Read(ctx, probe.Options{
 		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
 	})
+	var exclude []string
+	if dir, err := a.writeStore(); err == nil {
+		exclude = append(exclude, dir)
+	}
+	runner.DescribeCode(ctx, &env, exclude)
+	return env
 }
 
 // machineFacts returns the facts that expressions may use, with those that a user gives.

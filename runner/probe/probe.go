@@ -40,7 +40,7 @@ type Options struct {
 	GPU     func(ctx context.Context) Devices // normally GPU; nil: GPUs are not detected
 }
 
-// Read describes this machine and the code in opts.Dir. It takes some milliseconds plus a git status, and at most a few seconds. It starts
+// Read describes this machine, and names the commit in opts.Dir. It takes some milliseconds, and at most a few seconds. It starts
 // processes, so it must not be called while another goroutine reaps all children.
 func Read(ctx context.Context, opts Options) schema.Env {
 	if opts.Root == nil {
@@ -106,9 +106,6 @@ func (f *facts) env() schema.Env {
 		GitBranch:     f.known["git.branch"],
 		Facts:         f.known,
 		Missing:       f.missing,
-	}
-	if dirty, err := strconv.ParseBool(f.known["git.dirty"]); err == nil {
-		env.GitDirty = &dirty
 	}
 	return env
 }
@@ -211,16 +208,13 @@ func malformed(what, text string) error {
 // patience is how long a process that is asked for facts may take.
 const patience = 5 * time.Second
 
-// readGit reads the state of the code in dir. Dirty means that a tracked file differs from the commit. Untracked files are not searched,
-// because that takes long in a big tree and would include every result file.
+// readGit reads the commit and the branch in dir.
 func readGit(ctx context.Context, dir string, f *facts) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	f.put("git.commit")(git(ctx, dir, "rev-parse", "--verify", "HEAD"))
 	branch, err := git(ctx, dir, "symbolic-ref", "--short", "HEAD")
 	f.put("git.branch")(NewMask(os.Environ()).Text(branch), err)
-	changes, err := git(ctx, dir, "status", "--porcelain", "--untracked-files=no")
-	f.put("git.dirty")(strconv.FormatBool(changes != ""), err)
 }
 
 // git runs git without locking the repository. Variables of the environment that select a repository are removed.

@@ -72,11 +72,13 @@ func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
 	}
 	commit := code.Commit
 	if r.top == s.root && was != "" {
-		if code.Changed, err = s.changed(ctx, r, in, code.Commit); err != nil {
+		if code.Changed, code.Dirty, err = s.changed(ctx, r, in, code.Commit); err != nil {
 			return Code{}, "", err
 		}
+	} else {
+		code.Dirty = code.Tree != was
 	}
-	if code.Dirty = code.Tree != was; code.Dirty {
+	if code.Tree != was {
 		if commit, err = commitTree(ctx, in, code); err != nil {
 			return Code{}, "", err
 		}
@@ -220,24 +222,30 @@ func (s *snapshot) fillNested(ctx context.Context, r repo, in call, others []str
 	return err
 }
 
-// changed is Code.Changed of the files in the index of in.
-func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) (string, error) {
-	says, err := in.run(ctx, "diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", commit)
+// changed returns Code.Changed and Code.Dirty for the files in the index of in.
+func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) (text string, dirty bool, err error) {
+	says, err := in.run(ctx, "diff-index", "--cached", "--ignore-submodules=none", "--raw", "--no-renames", "--no-abbrev", "-z", commit)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	states := map[string]string{}
 	outputs, parts := OpenOutputs(), fields(says)
 	for i := 0; i+1 < len(parts); i += 2 { // :MODE MODE HASH HASH STATUS, and the path
 		raw, path := strings.Fields(parts[i]), filepath.Join(r.top, filepath.FromSlash(parts[i+1]))
 		if len(raw) < 5 {
-			return "", fmt.Errorf("git diff-index: %q", parts[i])
+			return "", false, fmt.Errorf("git diff-index: %q", parts[i])
 		}
 		states[path] = raw[1] + ":" + raw[3]
 		if raw[4] == "A" {
 			states[path] = newState(raw[1], raw[3])
+		} else {
+			dirty = true
 		}
-		if info, err := os.Lstat(path); err == nil && (outputs.Has(info) || info.Mode().IsRegular() && isLauncher(path)) {
+		marks := ownMarks[:1]
+		if raw[4] == "A" { // a committed report may be what is measured
+			marks = ownMarks
+		}
+		if info, err := os.Lstat(path); err == nil && (outputs.Has(info) || info.Mode().IsRegular() && isMarked(path, marks)) {
 			states[path] = Unimportant
 		}
 	}
@@ -259,10 +267,11 @@ func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) 
 	for path, state := range states {
 		if rel, err := filepath.Rel(r.top, path); err == nil && filepath.IsLocal(rel) {
 			lines = append(lines, state+" "+printable(filepath.ToSlash(rel)))
+			dirty = dirty || state != Unimportant && !IsLog(rel) && !IsDocumentation(rel)
 		}
 	}
 	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(pathOf(a), pathOf(b)) })
-	return strings.Join(lines, "\n"), nil
+	return strings.Join(lines, "\n"), dirty, nil
 }
 
 // newState returns the state of a file that the commit lacks.
@@ -276,15 +285,31 @@ func newState(mode, hash string) string {
 // emptyBlobs are the hashes of a file without content, in a repository of SHA-1 and in one of SHA-256.
 var emptyBlobs = []string{"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"}
 
-// isLauncher reports whether a file has LauncherMark in its first 4 KiB.
-func isLauncher(path string) bool {
+// ownMarks are texts in the first 4 KiB of files that NeuroLens writes: scripts, reports as HTML, JSON and Markdown, charts.
+var ownMarks = []string{LauncherMark, `<meta name="generator" content="neurolens">`, `"format": "neurolens-report"`, "· all dates are in UTC\n", ` class="nl-fig `}
+
+// isMarked reports whether a file has one of the marks.
+func isMarked(path string, marks []string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
-	return err == nil && bytes.Contains(head, []byte(LauncherMark))
+	return err == nil && slices.ContainsFunc(marks, func(mark string) bool { return bytes.Contains(head, []byte(mark)) })
+}
+
+// IsLog reports whether a file is a log, by its name.
+func IsLog(file string) bool { return slices.Contains([]string{".log", ".err"}, filepath.Ext(file)) }
+
+// documents are the names of files that describe a repository.
+var documents = []string{"README", "CHANGELOG", "CHANGES", "HISTORY", "NEWS", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTING"}
+
+// IsDocumentation reports whether a file only describes its repository, by its name.
+func IsDocumentation(file string) bool {
+	name := filepath.Base(file)
+	extension := filepath.Ext(name)
+	return slices.Contains([]string{"", ".md", ".rst", ".txt", ".adoc"}, extension) && slices.Contains(documents, strings.ToUpper(strings.TrimSuffix(name, extension)))
 }
 
 // pathOf returns the path in a line of Code.Changed.

@@ -220,7 +220,7 @@ func (p *Pair) Close() error {
 type Code struct {
 	Commit string // hexadecimal; empty if there is none yet
 	Branch string // empty where HEAD is on no branch
-	Dirty  bool   // the files differ from those of Commit; new files that git does not ignore count, staging does not
+	Dirty  bool   // a file of Commit differs, or a new one that may be code is there: not ignored, and neither - in Changed nor a log nor documentation
 
 	// Tree is the hash of all files: the same for the same files, whatever commit they came from. It is git's hash of the tree, or a
 	// SHA-256 if State found a new file of 64 MiB or more, which is represented by its size and time of change.
@@ -228,7 +228,7 @@ type Code struct {
 
 	// Changed lists the files that differ from Commit: a line "STATE PATH" for each, sorted, with the path from the root of the tree,
 	// quoted if it is not printable. Equal states mean equal content. The state begins with + if the commit lacks the file, and is + if
-	// such a file is empty. It is - for files whose content does not matter: the outputs of this process, files with LauncherMark, and
+	// such a file is empty. It is - for files whose content does not matter: the outputs of this process, files with LauncherMark, new reports and charts, and
 	// the unimportant files of State. Empty without a Commit.
 	Changed string
 }

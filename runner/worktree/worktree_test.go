@@ -573,6 +573,34 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	same(t, "what does not matter", changed(), before)
 }
 
+// TestDirty: a change of a file that git tracks makes the code differ from its commit, and so does a new file that may be code. Logs,
+// documentation, and what this program writes are none.
+func TestDirty(t *testing.T) {
+	t.Parallel()
+	dir, _ := sample(t)
+	dirty := func() bool {
+		code, _, err := State(t.Context(), dir, []string{"runs_store"}, []string{"s.yaml"})
+		valuetest.OK(t, err)
+		return code.Dirty
+	}
+	page := "<!doctype html>\n<meta name=\"generator\" content=\"neurolens\">\n"
+	valuetest.Files(t, dir, map[string]string{
+		"report.html": page, "report.json": "{\n  \"format\": \"neurolens-report\",\n", "report.md": "# Benchmark report\n\nall runs · made now · all dates are in UTC\n",
+		"chart.svg": "<svg class=\"nl-fig nl-strip\">", "job.sbatch": "#!/bin/sh\n# " + LauncherMark + "\n", "run.log": "x", "NOTICE.txt": "x", "s.yaml": "x", "runs_store/x": "x",
+	})
+	valuetest.Equal(t, dirty(), false, "files that are no code")
+	for _, name := range []string{"app_helper.py", "data.bin", "page.html"} {
+		valuetest.Files(t, dir, map[string]string{name: "x"})
+		valuetest.Equal(t, dirty(), true, name)
+		valuetest.OK(t, os.Remove(filepath.Join(dir, name)))
+	}
+	git(t, dir, "add", "report.html")
+	valuetest.Equal(t, dirty(), false, "staging is no change")
+	save(t, dir)
+	valuetest.Files(t, dir, map[string]string{"report.html": page + "x"})
+	valuetest.Equal(t, dirty(), true, "a committed report")
+}
+
 // TestWithDeleted: the files of a working directory and those that it has lost since a commit are one file system. Neither the working tree nor
 // the repository is written.
 func TestWithDeleted(t *testing.T) {
