@@ -73,9 +73,6 @@ func (m Maker) answers(d *Document) []Answer {
 			all = append(all, m.nothingCompared(d))
 		}
 	}
-	if d.pooled() {
-		return all
-	}
 	failed := failedAnswers(d)
 	if d.Counts.ByStatus[string(schema.StatusOK)] == 0 {
 		return append(failed, all...)

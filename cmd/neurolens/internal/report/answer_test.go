@@ -433,6 +433,10 @@ func TestAnswerOfFailed(t *testing.T) {
 	valuetest.Equal(t, strings.Join(got[len(got)-2:], " "), failed)
 	r.Counts.ByStatus = map[string]int{"error": 9}
 	valuetest.Equal(t, strings.Join(texts(r)[:2], " "), failed, "no run is ok")
+	past := trended()
+	r.Counts.ByStatus, r.Trends, r.Selection = map[string]int{"ok": 5, "error": 4}, past.Trends, past.Selection
+	got = texts(r)
+	valuetest.Equal(t, strings.Join(got[len(got)-2:], " "), failed, "over sessions")
 }
 
 // TestNothingCompared: a report without an answer says why.

@@ -95,8 +95,9 @@ func (d *Document) basis() string {
 // selected says which runs the report is about, and when they ran, with filters and other text escaped.
 func (d *Document) selected(filter, other func(string) string) string {
 	s := &d.Selection
+	layout := "2006-01-02 15:04 UTC"
 	side := func(selection string, since *summary.Time) string {
-		if at, ok := sessionAt(selection, since); ok {
+		if at, ok := sessionAt(selection, since, layout); ok {
 			return other(at)
 		}
 		return filter(selection)
@@ -112,13 +113,16 @@ func (d *Document) selected(filter, other func(string) string) string {
 				}
 			}
 		}
+		if side(string(s.Head), head) == side(string(s.Base), base) {
+			layout = "2006-01-02 15:04:05 UTC"
+		}
 		text := side(string(s.Head), head) + " against " + side(string(s.Base), base)
 		if !summary.IsSession(string(s.Base)) || !summary.IsSession(string(s.Head)) {
 			text += " · " + other(d.sessions())
 		}
 		return text
 	}
-	if at, ok := sessionAt(s.Filter, s.Since); ok && s.Sessions == 1 {
+	if at, ok := sessionAt(s.Filter, s.Since, layout); ok && s.Sessions == 1 {
 		return other(at)
 	}
 	of := "all runs"
@@ -129,11 +133,11 @@ func (d *Document) selected(filter, other func(string) string) string {
 }
 
 // sessionAt names a session by its time instead of its id; ok is false for other filters, and without a time.
-func sessionAt(selection string, since *summary.Time) (text string, ok bool) {
+func sessionAt(selection string, since *summary.Time, layout string) (text string, ok bool) {
 	if since == nil || !summary.IsSession(selection) {
 		return "", false
 	}
-	return "session of " + since.Format("2006-01-02 15:04 UTC"), true
+	return "session of " + since.Format(layout), true
 }
 
 // sessions says how many sessions the runs are of, and when they ran.

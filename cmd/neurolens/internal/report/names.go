@@ -14,11 +14,11 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// namer names points by the axes in which the points of a report differ; without any, by all.
+// namer names points by the axes in which the points of a report differ.
 type namer struct {
 	points  []summary.Point
 	varying []views.Axis
-	axes    map[string]bool // the names of varying; nil: there are fewer than two points
+	axes    map[string]bool // the names of varying; nil: there are fewer than two points, which are named by all but their machine
 }
 
 func namerOf(points []summary.Point) namer {
@@ -107,7 +107,8 @@ func (n namer) pair(p *summary.Pair) string {
 
 // name names a point. One that differs in nothing from others has its benchmark or its model for a name.
 func (n namer) name(s *summary.Subject) string {
-	constants, _ := views.AxesBut([]views.Subject{{Point: s.Point(), Side: string(s.Side)}}, views.RunColumns, func(name string) bool { return n.axes != nil && !n.axes[name] })
+	left := func(axis string) bool { return n.axes == nil && axis == "machine" || n.axes != nil && !n.axes[axis] }
+	constants, _ := views.AxesBut([]views.Subject{{Point: s.Point(), Side: string(s.Side)}}, views.RunColumns, left)
 	if len(constants) == 0 {
 		return views.OrUnknown(string(s.Benchmark))
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the tables of docs/reports.md anew")
@@ -322,4 +324,23 @@ func TestChangeOfSide(t *testing.T) {
 			t.Errorf("side %q: %q, want %q", side, got, want)
 		}
 	}
+}
+
+// TestSelectedOfOneMinute: two sessions that began in one minute are told apart by seconds, others by minutes.
+func TestSelectedOfOneMinute(t *testing.T) {
+	for seconds, want := range map[int]string{
+		7:  "session of 2026-11-08 03:00:07 UTC against session of 2026-11-08 03:00:00 UTC",
+		67: "session of 2026-11-08 03:01 UTC against session of 2026-11-08 03:00 UTC",
+	} {
+		base, head := on(8), on(8)
+		head.Time = head.Add(time.Duration(seconds) * time.Second)
+		d := &Document{Selection: summary.Selection{Base: "session=01KBJ0Q6M800000000000BASES", Head: "session=01KBJ0Q6M800000000000HEADS", Since: base, Until: head}}
+		valuetest.Equal(t, d.selected(strings.TrimSpace, strings.TrimSpace), want)
+	}
+}
+
+// TestNameOfOnePoint: the name of the only point of a report has no machine, which the environment names.
+func TestNameOfOnePoint(t *testing.T) {
+	s := summary.Subject{Benchmark: "gemm", Precision: "fp16", Machine: "lab3"}
+	valuetest.Equal(t, namerOf([]summary.Point{{Subject: s}}).name(&s), "gemm fp16")
 }
