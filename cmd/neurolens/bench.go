@@ -765,9 +765,6 @@ func repeatableFlags(cmd *cobra.Command, o sweep.Overrides, texts []string) stri
 	return term.ValueString(given)
 }
 
-// summaryPatience is how long the summary may take after an interrupt.
-const summaryPatience = 5 * time.Second
-
 // printSummary prints one row a point of the session, in the order of the sweep file, or its runs as an Arrow stream, also
 // after an interrupt or an error: it answers from the store, so that what it shows is what was kept.
 func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary) error {
@@ -776,9 +773,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 	}
 	ctx := cmd.Context()
 	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), summaryPatience)
-		defer cancel()
+		ctx = context.WithoutCancel(ctx) // a second interrupt ends this process
 	}
 	db, err := a.open(ctx, []string{s.Dir})
 	if err != nil {
