@@ -276,6 +276,9 @@ func (r *Reading) read(ctx context.Context, s foreign.Source, yield func(schema.
 		r.failed = failed
 	}
 	done := FileReport{Report: report, State: FileRead}
+	if report.Undated > 0 {
+		done.Changed, _ = foreign.StartOfChange(input)(nil) // a pipe has none
+	}
 	switch {
 	case err != nil:
 		done.State, done.Why = FilePartly, err.Error()

@@ -1,13 +1,19 @@
 package ingest
 
-import "github.com/neurolens/neurolens/ingest/foreign"
+import (
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+)
 
 // FileReport is the result of reading a source.
 type FileReport struct {
 	foreign.Report
 	State FileState
 	Why   string // why it was not read to its end
-	Named bool   // the user named it, or a named file refers to it; it was not just found in a folder
+	// Changed is the time of the last change of a file with runs that have no start; zero: unknown.
+	Changed time.Time
+	Named   bool // the user named it, or a named file refers to it; it was not just found in a folder
 }
 
 // FileState is how far a source was read.

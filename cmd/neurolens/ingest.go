@@ -91,6 +91,7 @@ digests; a run that is not whole is refused.`,
 			if err != nil {
 				return err
 			}
+			in.flags = typedFlags(cmd, "from", "map", "dry-run", "format")
 			if f.dryRun {
 				return in.preview(cmd.Context(), format)
 			}
@@ -138,11 +139,11 @@ func (a *app) guess(ctx context.Context, f ingestFlags, paths []string) error {
 	if known := foreign.Recognize(formats.All(), in.Head); f.from == "" && len(known) == 1 {
 		return usageErrorf("ingest: --guess: %s has the format %s, which needs no mapping", file.Name, known[0].Name)
 	}
-	table, draft, err := formats.Guess(in, f.from)
+	draft, err := formats.Guess(in, f.from)
 	if err != nil {
 		return usageErrorf("ingest: --guess: %s: %w", file.Name, err)
 	}
-	_, err = fmt.Fprintf(a.stdout, "# To see its runs: neurolens ingest %s --from %s --map FILE --dry-run\n%s", term.OneLine(term.ShellLine(file.Name)), table, draft)
+	_, err = fmt.Fprintf(a.stdout, "# To see its runs: neurolens ingest %s --from %s --map FILE --dry-run\n%s", term.OneLine(term.ShellLine(file.Name)), draft.Table, draft.Text)
 	return err
 }
 
@@ -151,7 +152,8 @@ type ingesting struct {
 	*app
 	options  ingest.ReadOptions
 	dryRun   bool
-	again    string // see views.IngestReport.Again
+	flags    []string // of the command line, for a command that reads with a mapping
+	again    string   // see views.IngestReport.Again
 	reading  *ingest.Reading
 	progress *views.IngestProgress
 }
@@ -341,8 +343,8 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		err = storeError{err}
 	}
+	report := in.report(ctx, done)
 	t := views.IngestTable(in.reading.Reports)
-	report := in.report(done)
 	printed := in.print(format, t, report.View)
 	if term.ForPeople(format) { // others have it in their rows
 		report.Explain(in.stderr)
@@ -360,14 +362,14 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 }
 
 // report returns the lines about what was read and what became of it.
-func (in *ingesting) report(done ingest.Appended) views.IngestReport {
+func (in *ingesting) report(ctx context.Context, done ingest.Appended) views.IngestReport {
 	dir := ""
 	if len(in.stores) == 1 {
 		dir = in.stores[0]
 	}
 	return views.IngestReport{
 		Dir: dir, Files: in.reading.Reports, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
-		Stored: done, Replaced: in.reading.Replaced, Again: in.again,
+		Stored: done, Replaced: in.reading.Replaced, Again: in.again, Drafts: in.drafts(ctx),
 	}
 }
 
@@ -395,10 +397,11 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 	}
 	in.progress.End()
 	v := in.listing(lsOptions{}).Runs(list)
-	v.Below = in.report(ingest.Appended{}).Summary()
+	report := in.report(ctx, ingest.Appended{})
+	v.Below = report.Summary()
 	v.Compact = nil
 	err := in.printer().View(format, v)
-	in.report(ingest.Appended{}).Explain(in.stderr)
+	report.Explain(in.stderr)
 	return errors.Join(err, in.outcome())
 }
 
@@ -418,7 +421,7 @@ func (in *ingesting) previewPages(ctx context.Context, format string) error {
 	}
 	in.progress.End()
 	err := errors.Join(pages.Page(t), pages.End())
-	in.report(ingest.Appended{}).Explain(in.stderr) // the rows are runs: nothing else says what was refused
+	in.report(ctx, ingest.Appended{}).Explain(in.stderr) // the rows are runs: nothing else says what was refused
 	return errors.Join(err, in.outcome())
 }
 

@@ -34,14 +34,15 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, ask func(db *
 	}
 	asking(cmd.Context(), true)
 	ctx, remark := cmd.Context(), a.remarks()
+	sides := []string{req.Base, req.Head}
 	base, err := a.openFileSide(ctx, &req.Base, &req.BaseFile, remark)
 	if err != nil {
-		return err
+		return withDraft(ctx, err, sides)
 	}
 	defer closed(base)
 	head, err := a.openFileSide(ctx, &req.Head, &req.HeadFile, remark)
 	if err != nil {
-		return err
+		return withDraft(ctx, err, sides)
 	}
 	defer closed(head)
 	switch {
@@ -62,6 +63,21 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, ask func(db *
 	}
 	req.BaseDB = base
 	return ask(db.Snapshot(), format)
+}
+
+// withDraft returns the error of a side that cannot be read: of a table of no known format with the command that stores the runs of both.
+func withDraft(ctx context.Context, err error, sides []string) error {
+	var files []string
+	for _, side := range sides {
+		if file, is, _ := parseFileSide(side); is && file.commit == "" {
+			files = append(files, file.path)
+		}
+	}
+	commands, _ := draftCommands(ctx, files, nil)
+	if len(commands) != 1 {
+		return err
+	}
+	return usageErrorf("reading %s: %s; this shows one and stores the runs by it: %s", files[0], needsMapping, commands[0])
 }
 
 // queryBase opens the stores for runs and for a base, which may be a file: then base is the store of its runs, and filter the rest of its

@@ -31,7 +31,7 @@ type Report struct {
 	NoParams   bool              // FromPath does not match the path
 	Sessions   int               // number of sessions
 	RunsOf     map[string]int    // number of runs by session; the session is empty if unknown
-	PointOf    map[string]string // point of the first run, by session
+	PointOf    map[string]string // point of the first run, by session, as RunsOf
 	Source     string            // runs.source of the first run
 	Samples    int64
 	Tags       map[[2]string][]string // stored runs by the tags, a key and a value, that they got after they were stored
@@ -163,9 +163,11 @@ func (r *Report) Count(run *schema.Run) {
 	r.Runs++
 	r.Source = cmp.Or(r.Source, run.Source)
 	Put(&r.RunsOf, run.SessionID, r.RunsOf[run.SessionID]+1)
-	if run.SessionID != "" && r.RunsOf[run.SessionID] == 1 {
-		r.Sessions++
+	if r.RunsOf[run.SessionID] == 1 {
 		Put(&r.PointOf, run.SessionID, run.PointID)
+		if run.SessionID != "" {
+			r.Sessions++
+		}
 	}
 	r.Samples += samplesOf(run)
 }

@@ -19,8 +19,8 @@ import (
 
 // Guess drafts a mapping that reads a table without changes. It lists every column with the role that its name and its values suggest:
 // numbers with a unit or with the name of a metric are metrics, and other columns are axes, because an axis that is left out would make
-// one point of several. table is csv or jsonl; if it is empty, the content decides. It returns the table and the draft.
-func Guess(in *foreign.Input, table string) (of, draft string, err error) {
+// one point of several. table is csv or jsonl; if it is empty, the content decides.
+func Guess(in *foreign.Input, table string) (draft Draft, err error) {
 	g := &guessed{in: in, mapping: mapping{Decimal: ".", Rows: rowsRuns, Fields: map[string]string{}, Metrics: map[string]mappedMetric{}}}
 	if table == "" {
 		table = CSV
@@ -34,18 +34,49 @@ func Guess(in *foreign.Input, table string) (of, draft string, err error) {
 	case jsonl:
 		err = g.readJSON()
 	default:
-		return "", "", fmt.Errorf("a mapping needs --from csv or jsonl, got %q", table)
+		return Draft{}, fmt.Errorf("a mapping needs --from csv or jsonl, got %q", table)
 	}
 	if err != nil {
-		return "", "", err
+		return Draft{}, err
 	}
 	if g.rows == 0 {
-		return "", "", errors.New("want a table: CSV with a heading, or JSON lines")
+		return Draft{}, errors.New("want a table: CSV with a heading, or JSON lines")
 	}
 	if err := g.decide(); err != nil {
-		return "", "", err
+		return Draft{}, err
 	}
-	return table, g.text(), nil
+	return Draft{Table: table, Text: g.text(), Sure: g.sure(), Kind: fmt.Sprint(table, g.Fields, g.Metrics, g.Long, g.Time, g.Ignore)}, nil
+}
+
+// Draft is a mapping that was drafted for a table.
+type Draft struct {
+	Table string // csv or jsonl
+	Text  string // the file of the mapping
+	Sure  bool   // every metric has a unit or a fixed meaning, and no column is doubtful
+	Kind  string // equal for tables whose columns have the same names and roles
+}
+
+// sure reports whether the names and values of the columns leave no doubt about the draft.
+func (g *guessed) sure() bool {
+	isKnown := func(m mappedMetric) bool {
+		_, fixed := schema.KindOfMetric(m.Metric)
+		return m.Unit != "" || fixed
+	}
+	for _, c := range g.columns {
+		m, is := g.Metrics[c.name]
+		if g.doubts[c.name] != "" && c.filled+c.lists > 0 || is && !isKnown(m) {
+			return false
+		}
+	}
+	if g.Long == nil || g.Long.Unit != "" {
+		return true
+	}
+	for _, m := range g.Long.Names {
+		if !isKnown(m) {
+			return false
+		}
+	}
+	return len(g.Long.Names) > 0
 }
 
 // guessed is a table, and the mapping that is drafted for it.

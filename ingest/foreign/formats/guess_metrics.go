@@ -214,7 +214,7 @@ var (
 	// generalWords say nothing about a metric if there are other words, or a unit.
 	generalWords = []string{
 		"value", "val", "score", "amount", "result", "results", "metric", "metrics", "stats", "summary", "data", "perf", "performance",
-		"timing", "timings", "measurement", "measurements",
+		"timing", "timings", "measurement", "measurements", "samples", "values",
 	}
 	// levelWords are of metrics that are no better if they are lower or higher.
 	levelWords    = []string{"free", "total", "available", "clock", "frequency", "util", "utilization", "temperature", "temp", "count"}

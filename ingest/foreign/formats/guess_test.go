@@ -13,7 +13,7 @@ import (
 )
 
 // guessOf drafts a mapping for a text.
-func guessOf(t *testing.T, name, text string) (table, draft string, err error) {
+func guessOf(t *testing.T, name, text string) (Draft, error) {
 	t.Helper()
 	in, err := foreign.FromReader(strings.NewReader(text), name, nil)
 	if err != nil {
@@ -38,15 +38,15 @@ func TestGuess(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Base(file)
-		table, draft, err := guessOf(t, name, string(text))
+		draft, err := guessOf(t, name, string(text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		Compare(t, file+".yaml", draft)
-		runs, report, err := readTextOf(t, mappedFormat(t, table, []byte(draft)), string(text))
+		Compare(t, file+".yaml", draft.Text)
+		runs, report, err := readTextOf(t, mappedFormat(t, draft.Table, []byte(draft.Text)), string(text))
 		if err != nil || report.Refused > 0 || len(runs) == 0 {
-			t.Errorf("%s: %d runs, %v, refused %v\n%s", name, len(runs), err, report.Refusals, draft)
+			t.Errorf("%s: %d runs, %v, refused %v\n%s", name, len(runs), err, report.Refusals, draft.Text)
 		}
 		b.WriteString("# " + name + "\n" + Report(report, err))
 		for i := range runs {
@@ -54,6 +54,34 @@ func TestGuess(t *testing.T) {
 		}
 	}
 	Compare(t, filepath.Join(dir, "want.txt"), b.String())
+}
+
+// TestGuessSure: a draft is sure only if every metric has a unit or a fixed meaning and no column is doubtful. Tables with the same columns are
+// of one kind, whatever their values are.
+func TestGuessSure(t *testing.T) {
+	kinds := map[string]bool{}
+	for text, sure := range map[string]bool{
+		"impl,time_us\na,1.5\nb,2.5\n":                     true,
+		"impl,time_us\na,7.5\na,8.5\n":                     true,
+		"impl,accuracy\na,0.5\nb,0.7\n":                    true,
+		"impl,duration\na,1.5\nb,2.5\n":                    false,
+		"impl,speed\na,1.5\nb,2.5\n":                       false,
+		"impl,size_mb,time_us\na,1.5,3.1\nb,2.5,4.1\n":     false,
+		"name,value,unit\nsort,1.5,ms\nsort,2.5,ms\n":      true,
+		"name,value\nlatency_ms,1.5\nother,2.5\n":          false,
+		"impl,time_us,time_us_p99\na,1.5,1.9\nb,2.5,2.7\n": false,
+	} {
+		draft, err := guessOf(t, "t.csv", text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if draft.Sure != sure {
+			t.Errorf("%q: sure %v\n%s", text, draft.Sure, draft.Text)
+		}
+		kinds[draft.Kind] = true
+	}
+	if len(kinds) != 8 {
+		t.Errorf("%d kinds, want 8: the first two tables are of one", len(kinds))
+	}
 }
 
 // TestGuessRefused: what is no table has no draft.
@@ -68,8 +96,8 @@ func TestGuessRefused(t *testing.T) {
 		"{\"a\": 1.5}\n{\"a\"": "object 2",
 		strings.Repeat("a,", maxGuessed) + "b\n1\n": "want at most 1000",
 	} {
-		if _, draft, err := guessOf(t, "x.csv", text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: got %v, want %s\n%s", text, err, want, draft)
+		if draft, err := guessOf(t, "x.csv", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %v, want %s\n%s", text, err, want, draft.Text)
 		}
 	}
 }
@@ -94,18 +122,18 @@ func TestGuessIsRead(t *testing.T) {
 			rows = append(rows, quotedCSV(append(cells, fmt.Sprint(row+1, ".5"))))
 		}
 		text := strings.Join(rows, "\n") + "\n"
-		table, draft, err := guessOf(t, "t.csv", text)
+		draft, err := guessOf(t, "t.csv", text)
 		if err != nil {
 			t.Errorf("%v:\n%s", err, text)
 			continue
 		}
-		format, err := Mapped(table, []byte(draft))
+		format, err := Mapped(draft.Table, []byte(draft.Text))
 		if err != nil {
-			t.Errorf("%v:\n%s\n%s", err, text, draft)
+			t.Errorf("%v:\n%s\n%s", err, text, draft.Text)
 			continue
 		}
 		if runs, report, err := readTextOf(t, format, text); err != nil || len(runs) == 0 {
-			t.Errorf("%d runs, %v, %v:\n%s\n%s", len(runs), report.Refusals, err, text, draft)
+			t.Errorf("%d runs, %v, %v:\n%s\n%s", len(runs), report.Refusals, err, text, draft.Text)
 		}
 	}
 }

@@ -26,9 +26,10 @@ type IngestReport struct {
 	Tagged bool // tags were to be added
 	Stored ingest.Appended
 
-	Dir      string // the store, if it was named; empty: the usual one
-	Again    string // the command line as it was typed, without --at; empty: it cannot be typed again
-	Replaced int    // earlier runs without a start or a machine, or with another start, that were removed
+	Dir      string   // the store, if it was named; empty: the usual one
+	Again    string   // the command line as it was typed, without --at; empty: it cannot be typed again
+	Drafts   []string // commands that draft mappings for tables of no known format and store their runs
+	Replaced int      // earlier runs without a start or a machine, or with another start, that were removed
 }
 
 // Summary returns the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
@@ -59,6 +60,17 @@ func (r IngestReport) Explain(w io.Writer) {
 	r.sayUnmatched(w)
 	if said > most {
 		fmt.Fprintf(w, "neurolens: ingest: … %s (--format plain has them, one row per file)\n", term.Count(said-most, "more line"))
+	}
+	const shown = 8
+	if len(r.Drafts) > 0 {
+		fmt.Fprintf(w, "%s:\n", term.Verb(len(r.Drafts), "this shows a mapping of the columns and stores the runs by it", "each of these shows a mapping of the columns and stores the runs by it"))
+		for _, command := range r.Drafts[:min(len(r.Drafts), shown)] {
+			fmt.Fprintln(w, "  "+term.OneLine(command))
+		}
+		if more := len(r.Drafts) - shown; more > 0 {
+			fmt.Fprintf(w, "  … and %s of tables\n", term.Count(more, "more kind"))
+		}
+		return
 	}
 	if slices.ContainsFunc(r.Files, func(one ingest.FileReport) bool { return one.State == ingest.FileUnknown }) {
 		fmt.Fprintln(w, "--list-formats lists the known formats; ingest --guess FILE drafts a mapping for any other table of CSV or JSON lines")
@@ -178,27 +190,21 @@ func (r IngestReport) next() []string {
 }
 
 // nextOf returns the command for the files of one source: what shows enough sessions over time, or compares the newest two that have a point
-// in common or, of sessions without a start, the only two in the order in which the user named their files. It is empty if there is none.
+// in common. It is empty if there is none.
 func nextOf(files []ingest.FileReport, store string) string {
-	undated := 0
+	if slices.ContainsFunc(files, func(one ingest.FileReport) bool { return one.Undated > 0 }) {
+		return compareUndated(files, store)
+	}
 	points := map[string]string{}
-	var ids []string // of sessions; ids of sessions with a start ascend with the start
 	for _, one := range files {
-		undated += one.Undated
-		for _, id := range slices.Sorted(maps.Keys(one.PointOf)) {
-			if points[id] == "" {
-				ids = append(ids, id)
-				points[id] = one.PointOf[id]
-			}
+		for id, point := range one.PointOf {
+			points[id] = cmp.Or(points[id], point)
 		}
 	}
-	switch {
-	case undated == 0 && len(ids) >= history.MinSessions:
+	delete(points, "")
+	ids := slices.Sorted(maps.Keys(points)) // they ascend with the start
+	if len(ids) >= history.MinSessions {
 		return "neurolens history source=" + files[0].Source + store
-	case undated == 0:
-		slices.Sort(ids)
-	case len(ids) > 2, slices.ContainsFunc(files, func(one ingest.FileReport) bool { return !one.Named }):
-		return ""
 	}
 	for i := len(ids) - 2; i >= 0; i-- {
 		if head := ids[len(ids)-1]; points[ids[i]] == points[head] {
@@ -206,6 +212,34 @@ func nextOf(files []ingest.FileReport, store string) string {
 		}
 	}
 	return ""
+}
+
+// compareUndated returns the command that compares two files whose runs have no start: the only two in the order in which the user named them,
+// or else the two that were changed last. It is empty if no two have a point in common.
+func compareUndated(files []ingest.FileReport, store string) string {
+	files = slices.DeleteFunc(slices.Clone(files), func(one ingest.FileReport) bool { return one.Undated == 0 || len(one.PointOf) != 1 })
+	if len(files) != 2 || !files[0].Named || !files[1].Named {
+		slices.SortStableFunc(files, func(a, b ingest.FileReport) int {
+			return a.Changed.Truncate(time.Second).Compare(b.Changed.Truncate(time.Second))
+		})
+	}
+	for i := len(files) - 2; i >= 0; i-- {
+		base, head := &files[i], &files[len(files)-1]
+		if sides := [2]string{runsOf(base), runsOf(head)}; sides[0] != sides[1] && slices.Equal(slices.Collect(maps.Values(base.PointOf)), slices.Collect(maps.Values(head.PointOf))) {
+			return term.ShellLine("neurolens", "compare", sides[0], sides[1]) + store
+		}
+	}
+	return ""
+}
+
+// runsOf returns the filter of the runs of a file with one session, which may be unknown: then its path.
+func runsOf(one *ingest.FileReport) string {
+	for id := range one.PointOf {
+		if id != "" {
+			return "session=" + ShortRun(id)
+		}
+	}
+	return "env." + schema.FactPath + "=" + filter.QuoteWord(one.Path)
 }
 
 // passedOver names the first that came to this in folders.
