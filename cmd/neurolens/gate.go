@@ -87,11 +87,11 @@ func (m gateMode) line(c *compare.Comparison) string {
 }
 
 // historyLine returns the last line of a history; empty without a gate.
-func (m gateMode) historyLine(h *history.History, newest int) string {
+func (m gateMode) historyLine(w views.History) string {
 	if m == gateOff {
 		return ""
 	}
-	return views.HistoryGateLine(h, newest, status(m.historyVerdict(h.Gate)))
+	return w.GateLine(status(m.historyVerdict(w.H.Gate)))
 }
 
 // historyVerdict returns the error that the gate of a history ends with; series that are too short to decide do not count.

@@ -61,7 +61,8 @@ is that of history. The gate is stricter, because it looks every day: in a year
 of daily looks, at most 5 % of points without a change fail it. The last line
 says where it differs from the table, and why. A point that has neither values
 nor failures in the newest sessions is ignored. One newest session that is far
-off does not fail it: compare --gate session=last~1 session=last judges that.`,
+off for the worse is inconclusive, unless more than 5 % of the earlier sessions
+were so far off, in any point. The last line has the command that decides.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d
@@ -92,7 +93,8 @@ off does not fail it: compare --gate session=last~1 session=last judges that.`,
 					return err
 				}
 				a.reportNotNumbers(h.NotNumbers)
-				w := views.History{Reader: a.display(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(&h, req.Newest)}
+				w := views.History{Reader: a.display(), Facts: factWriter(), H: &h, Req: req}
+				w.Gate = f.gate.historyLine(w)
 				if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
 					return err
 				}
@@ -151,7 +153,8 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 	if err := w.End(); err != nil || m == gateOff {
 		return err
 	}
-	for _, line := range append(views.History{Reader: a.display(), H: &h, Req: req}.Departures(), m.historyLine(&h, req.Newest)) {
+	shown := views.History{Reader: a.display(), H: &h, Req: req}
+	for _, line := range append(shown.Departures(), m.historyLine(shown)) {
 		fmt.Fprintln(a.stderr, line) // standard output is for the program
 	}
 	return m.historyVerdict(h.Gate)

@@ -2,11 +2,15 @@ package history
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -18,11 +22,14 @@ type Departure struct {
 	// if unknown.
 	Since      *time.Time
 	Base, Head string
-	Before     string  // the session before them, of the level; empty if it or the newest one has too few runs for a gate
+	Before     string  // the session before them, of the level; empty if compare cannot judge: it or the newest one has too few runs, or there are too few sessions
+	Sweep      string  // of the departure that comes first: path of the sweep file of the newest session, as the user named it; empty: there is none
+	Rare       bool    // at most 5 % of the earlier sessions had a value so far off for the worse, in any series: see markRare
 	Level      float64 // median of the sessions since the last change, in the unit
 	Missing    int     // number of further sessions that a verdict needs at least
 
-	by float64 // Shift on the scale of the series
+	by  float64 // Shift on the scale of the series
+	run schema.ULID
 }
 
 // recentSessions is the number of newest sessions that a series must have a value in to count as measured still, unless a gate says
@@ -32,13 +39,13 @@ const recentSessions = 14
 // findDepartures finds the series whose newest sessions are far off, and counts those that the newest session lacks.
 func (h *historian) findDepartures() {
 	starts := h.starts(cmp.Or(h.req.Newest, recentSessions))
-	measured := 0
+	var measured []*line
 	for _, l := range h.lines {
 		newest := l.entries[len(l.entries)-1].began
 		if l.failed > 0 || newest < starts[0] || time.UnixMicro(newest).Before(h.req.Since) {
 			continue
 		}
-		if measured++; newest < starts[len(starts)-1] {
+		if measured = append(measured, l); newest < starts[len(starts)-1] {
 			recent := len(l.entries) - slices.IndexFunc(l.entries, func(e entry) bool { return e.began >= starts[0] })
 			if 2*recent >= len(starts) {
 				h.Absent++
@@ -53,12 +60,77 @@ func (h *historian) findDepartures() {
 			h.departed = append(h.departed, l)
 		}
 	}
-	if 2*h.Absent > measured { // the newest session was about something else
+	if 2*h.Absent > len(measured) { // the newest session was about something else
 		h.Absent = 0
+	}
+	if len(h.departed) > 0 {
+		h.markRare(measured)
 	}
 }
 
-// departures makes the departures, the worst first.
+// markRare marks the departures that are rare among the earlier sessions of all series that are measured. As long as nothing changes, each
+// session is as likely as any other to have the most prominent value, whatever the values are distributed like, and however series depend on
+// each other. So at most 5 % of the sessions have a rare departure, or 1 of n if there are fewer than 20: the adjusted p of the permutation
+// test of a maximum (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+func (h *historian) markRare(measured []*line) {
+	most := slices.Repeat([]float64{math.Inf(-1)}, len(h.sessions.texts)) // by session
+	for _, l := range measured {
+		for i, v := range l.prominences() {
+			session := l.entries[l.series.lastLevel+i].session
+			most[session] = max(most[session], v)
+		}
+	}
+	for _, l := range h.departed {
+		own, newest := l.prominences(), map[int32]bool{}
+		own = own[len(own)-l.departure.Sessions:]
+		for _, e := range l.entries[len(l.entries)-l.departure.Sessions:] {
+			newest[e.session] = true
+		}
+		earlier, as := 0, 0
+		for session, v := range most {
+			if newest[int32(session)] || math.IsInf(v, -1) {
+				continue
+			}
+			if earlier++; v >= slices.Max(own) {
+				as++
+			}
+		}
+		l.departure.Rare = float64(as+1) <= max(1, historyAlpha*float64(earlier+1))
+	}
+}
+
+// prominences returns how far the values of the last level are off for the worse, or in either direction if it is unknown which is better:
+// see stat.Prominences.
+func (l *line) prominences() []float64 {
+	newest := 0
+	if l.departure != nil {
+		newest = l.departure.Sessions
+	}
+	all := stat.Prominences(l.locations()[l.series.lastLevel:], newest, l.margin)
+	for i, v := range all {
+		switch schema.Better(l.better) {
+		case schema.BetterLower:
+		case schema.BetterHigher:
+			all[i] = -v
+		default:
+			all[i] = math.Abs(v)
+		}
+	}
+	return all
+}
+
+// nameSweep fills in Departure.Sweep.
+func (h *historian) nameSweep(ctx context.Context, r *scan.Reader) error {
+	if len(h.Departures) == 0 {
+		return nil
+	}
+	d := h.Departures[0]
+	known, err := query.Facts(ctx, r, []schema.ULID{d.run})
+	d.Sweep = known[d.run]["env.sweep.file"]
+	return err
+}
+
+// departures makes the departures, the worst first, of which those that are rare come first.
 func (h *historian) departures() {
 	for _, l := range h.departed {
 		last, d := len(l.entries)-1, l.departure
@@ -66,14 +138,16 @@ func (h *historian) departures() {
 		d.Row = h.row(l, last, &mark{ChangePoint: point, verdict: Spike})
 		d.Row.Verdict = l.verdictOf(point)
 		before, first := l.entries[last-d.Sessions], l.entries[last-d.Sessions+1]
+		d.run = l.entries[last].first
 		d.Since, d.Base, d.Head = first.time(), h.commits.text(before.commit), h.commits.text(first.commit)
-		if min(before.runs, l.entries[last].runs) >= judge.FirmRuns {
+		if min(before.runs, l.entries[last].runs) >= judge.FirmRuns && last >= judge.MinHistory {
 			d.Before = h.sessions.text(before.session)
 		}
 		h.Departures = append(h.Departures, d)
 	}
 	order := []judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}
+	rare := func(d *Departure) int { return slices.Index([]bool{true, false}, d.Rare) }
 	slices.SortStableFunc(h.Departures, func(a, b *Departure) int {
-		return cmp.Or(slices.Index(order, a.Row.Verdict)-slices.Index(order, b.Row.Verdict), cmp.Compare(math.Abs(b.by), math.Abs(a.by)))
+		return cmp.Or(slices.Index(order, a.Row.Verdict)-slices.Index(order, b.Row.Verdict), rare(a)-rare(b), cmp.Compare(math.Abs(b.by), math.Abs(a.by)))
 	})
 }

@@ -17,6 +17,7 @@ type Gate struct {
 	Failing      int // of Regressed: their runs fail
 	Inconclusive int // of Series, not regressed: may have got worse within the newest sessions
 	Undated      int // of Inconclusive: some ok runs have no start, and may be the newest
+	Departed     int // of Inconclusive: their newest sessions are far off for the worse, which is rare: see Departure.Rare
 	Once         int // of Inconclusive: history calls them regressed within the newest sessions, but looks once
 	Alone        int // of Regressed: history calls their change inconclusive, as one of many series; the gate bounds the error of each by itself
 	Earlier      int // of Series, neither regressed nor inconclusive: history calls their last change regressed, before the newest sessions
@@ -58,6 +59,9 @@ func (h *historian) decide() {
 			}
 		case len(l.entries) < MinSessions:
 			h.Gate.Short++
+		case l.departure != nil && l.departure.Rare:
+			h.Gate.Inconclusive++
+			h.Gate.Departed++
 		case len(l.series.points) > 0 && l.lastChange().verdict == judge.Regressed:
 			h.Gate.Earlier++
 		}

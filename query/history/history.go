@@ -243,5 +243,8 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	}
 	h.departures()
 	h.describeUndecided()
+	if err := h.nameSweep(ctx, r); err != nil {
+		return err
+	}
 	return explainChanges(ctx, r, h.Series)
 }

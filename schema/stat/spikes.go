@@ -54,6 +54,34 @@ func Departure(level []float64, margin Margin) (values int, by float64) {
 	return values, level[len(level)-1] - middle
 }
 
+// Prominences returns how far each value of a level is above its median, as a multiple of the largest distance of the other values from it
+// or, if that is larger, of the margin. The others of each of the newest values are those before all of these, with which a change may begin.
+func Prominences(level []float64, newest int, margin Margin) []float64 {
+	middle := Median(slices.Clone(level))
+	first, second, before := 0., 0., 0.
+	for i, v := range level {
+		d := math.Abs(v - middle)
+		first, second = max(first, d), max(second, min(first, d))
+		if i < len(level)-newest {
+			before = max(before, d)
+		}
+	}
+	all := make([]float64, len(level))
+	for i, v := range level {
+		others := first
+		switch {
+		case v == middle:
+			continue // also if all values are equal, and there is no margin
+		case i >= len(level)-newest:
+			others = before
+		case math.Abs(v-middle) == first:
+			others = second
+		}
+		all[i] = (v - middle) / max(others, margin(middle))
+	}
+	return all
+}
+
 // outliers returns the median of a level, and what reports whether a value is an outlier of it: see Spikes.
 func outliers(level []float64, margin Margin) (middle float64, far func(v float64) bool) {
 	if len(level) < spikeLeast || slices.ContainsFunc(level, notFinite) {

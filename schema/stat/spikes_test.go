@@ -39,6 +39,28 @@ func TestSpikes(t *testing.T) {
 	}
 }
 
+// TestProminences: a value is measured by the most distant other one, or by the margin; the newest ones by those before them.
+func TestProminences(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		level  []float64
+		newest int
+		want   []float64
+	}{
+		{[]float64{10, 12, 9, 10, 16}, 1, []float64{0, 1. / 3, -1. / 6, 0, 3}},
+		{[]float64{10, 12, 9, 10, 10, 16, 14}, 2, []float64{0, 1. / 3, -1. / 6, 0, 0, 3, 2}},
+		{[]float64{10, 6, 10, 12, 10}, 0, []float64{0, -2, 0, .5, 0}},
+		{[]float64{10, 10, 10, 10, 14}, 1, []float64{0, 0, 0, 0, 8}},
+	} {
+		for i, v := range Prominences(c.level, c.newest, within(.5)) {
+			valuetest.Near(t, v, c.want[i], 1e-12, c.level, i)
+		}
+	}
+	for _, v := range Prominences([]float64{3, 3, 3}, 1, within(0)) {
+		valuetest.Equal(t, v, 0., "equal values without a margin")
+	}
+}
+
 // TestDeparture: values at the end that are far off are no spikes yet, and are counted instead.
 func TestDeparture(t *testing.T) {
 	t.Parallel()

@@ -42,10 +42,10 @@ func (w History) View() term.View {
 	return w.several()
 }
 
-// HistoryGateLine returns the last line of a gate over so many newest sessions, which ends with an exit status. It says where the gate
-// differs from the rows of the history, and why.
-func HistoryGateLine(h *history.History, newest, exit int) string {
-	g := h.Gate
+// GateLine returns the last line of a gate, which ends with an exit status. It says where the gate differs from the rows of the history, and
+// why, and what decides about newest sessions that are far off.
+func (w History) GateLine(exit int) string {
+	h, g := w.H, w.H.Gate
 	var parts []string
 	if g.Regressed > 0 {
 		regressed := counted(g.Regressed, "series") + " regressed"
@@ -65,6 +65,8 @@ func HistoryGateLine(h *history.History, newest, exit int) string {
 		switch {
 		case g.Once > 0:
 			inconclusive += fmt.Sprintf(": %s regressed at a single look, but a gate that looks every night needs %s", term.Thousands(g.Once), moreSessions(g.Missing, "session"))
+		case g.Departed == g.Inconclusive:
+			inconclusive += ": far off in " + term.Verb(g.Departed, "its", "their") + " newest session"
 		case h.Longest < history.GateSessions:
 			inconclusive += fmt.Sprintf("; a gate calls no step before %d sessions", history.GateSessions)
 		}
@@ -82,10 +84,37 @@ func HistoryGateLine(h *history.History, newest, exit int) string {
 	if g.Earlier > 0 {
 		parts = append(parts, term.Thousands(g.Earlier)+" regressed before these sessions")
 	}
-	if n := len(h.Departures); n > 0 && !improvedLately(h.Departures) {
-		parts = append(parts, fmt.Sprintf("%s far off in %s newest session, which this gate does not judge", counted(n, "series"), term.Verb(n, "its", "their")))
+	if 0 < g.Departed && g.Departed < g.Inconclusive {
+		parts = append(parts, fmt.Sprintf("%s of them far off in %s newest session", term.Thousands(g.Departed), term.Verb(g.Departed, "its", "their")))
 	}
-	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", newest, strings.Join(parts, "; "), exit)
+	usual := 0
+	for _, d := range h.Departures {
+		if !d.Rare && d.Row.Verdict != judge.Improved {
+			usual++
+		}
+	}
+	if usual > 0 {
+		parts = append(parts, fmt.Sprintf("%s far off in %s newest session, as happened before", counted(usual, "series"), term.Verb(usual, "its", "their")))
+	}
+	switch judge, measure := w.Judge(), w.measureAgain(); {
+	case g.Departed == 0:
+	case judge != "":
+		parts = append(parts, judge+" judges it now")
+	case measure != "":
+		parts = append(parts, measure+" measures it again")
+	default:
+		parts = append(parts, "measure it again")
+	}
+	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", w.Req.Newest, strings.Join(parts, "; "), exit)
+}
+
+// measureAgain returns the command that measures the sweep of the newest session again that is most far off; empty if its file is unknown, or
+// in which of several stores it belongs.
+func (w History) measureAgain() string {
+	if len(w.H.Departures) == 0 || w.H.Departures[0].Sweep == "" || len(w.Reader.Stores) > 1 {
+		return ""
+	}
+	return "neurolens bench " + term.ShellWord(w.H.Departures[0].Sweep) + w.Reader.OfStores()
 }
 
 // moreSessions returns how many further sessions or values decide.

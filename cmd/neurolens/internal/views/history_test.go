@@ -293,8 +293,14 @@ func TestHistoryFailing(t *testing.T) {
 	loud := departed(madeHistory(.3, 0), 1, 1)
 	loud.Failing = 1
 	contains(t, historyText(loud, history.Request{Regressions: true}, 100, false), "\n1 series failing since the last value\n", "\nnewest session 2026-09-12 (81cc0fe..9a01b3d): bs=2, ")
-	gate := HistoryGateLine(&quiet, 14, 0)
-	contains(t, gate, "gate: newest 14 sessions: nothing to decide: no series has 8 sessions; 1 series far off in its newest session, which this gate does not judge (exit 0)")
+	gate := History{H: &quiet, Req: history.Request{Newest: 14}}
+	contains(t, gate.GateLine(0), "gate: newest 14 sessions: nothing to decide: no series has 8 sessions; 1 series far off in its newest session, as happened before (exit 0)")
+	quiet.Gate, quiet.Departures[0].Rare, quiet.Departures[0].Sweep = history.Gate{Series: 9, Inconclusive: 1, Departed: 1}, true, "nightly sweep.yaml"
+	contains(t, gate.GateLine(3), ": 1 series inconclusive: far off in its newest session; neurolens compare --gate session=00000001 session=00000002 judges it now (exit 3)")
+	quiet.Departures[0].Before, quiet.Gate.Inconclusive = "", 3
+	contains(t, gate.GateLine(3), ": 3 series inconclusive; ", "1 of them far off in its newest session; neurolens bench 'nightly sweep.yaml' measures it again (exit 3)")
+	quiet.Departures[0].Sweep = ""
+	contains(t, gate.GateLine(3), "; measure it again (exit 3)")
 	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
 		t.Errorf("got %q", text)
 	}
@@ -317,7 +323,7 @@ func TestHistoryGateLine(t *testing.T) {
 		"2 series regressed, 1 of them by a change that may be chance among 600 series: a gate judges each by itself; 1 regressed before these sessions": {history.Gate{Series: 9, Regressed: 2, Alone: 1, Earlier: 1}, 30},
 	} {
 		h := history.History{Gate: c.gate, Longest: c.longest, Known: 600}
-		if got := HistoryGateLine(&h, 14, 0); got != "gate: newest 14 sessions: "+want+" (exit 0)" {
+		if got := (History{H: &h, Req: history.Request{Newest: 14}}).GateLine(0); got != "gate: newest 14 sessions: "+want+" (exit 0)" {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
