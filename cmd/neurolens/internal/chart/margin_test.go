@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -54,5 +55,20 @@ func TestEachPanelItsScale(t *testing.T) {
 	}
 	if marks := marksOf(svgOf(t, f, ImageOptions{Embedded: true})); len(marks) != 6 {
 		t.Errorf("%d marks are drawn", len(marks))
+	}
+}
+
+// TestColumnsOfPanels: many panels of a narrow picture stand in two columns, so that it is not much taller than wide; few have all of its
+// width.
+func TestColumnsOfPanels(t *testing.T) {
+	for panels, want := range map[int]int{3: 1, 12: 2} {
+		f := &Figure{Kind: Lines}
+		for i := range panels {
+			f.Panels = append(f.Panels, Panel{Title: fmt.Sprintf("bs=%d seq=64 fp32", i), Series: []Series{{Style: Points, Marks: []Mark{{X: 1, Y: 2}, {X: 2, Y: 3}}}}})
+		}
+		s, err := newSheet(f, ImageOptions{Width: 420}, 0)
+		if err != nil || s.columns != want {
+			t.Errorf("%d panels: %v columns, want %d: %v", panels, s.columns, want, err)
+		}
 	}
 }

@@ -226,12 +226,15 @@ func (s *figureLayout) titleLines(room float64) []string {
 
 // grid computes the numbers of rows and columns of panels.
 func (s *figureLayout) grid(room float64) {
-	const narrow, around = 190, 60 // beside a title stand names of ticks
+	const narrow, narrowest, many, around = 190, 150, 4, 60 // beside a title stand names of ticks
+	n := len(s.parts)
 	minPanel := float64(narrow)
+	if n > many { // a narrow picture has two columns, so that it fits on a page of paper
+		minPanel = min(minPanel, max(narrowest, (room-60)/2))
+	}
 	for _, part := range s.parts {
 		minPanel = max(minPanel, min(s.width(whole(part.Title), textSize, true)+around, (room-60)/2))
 	}
-	n := len(s.parts)
 	most := max(int((room-60)/minPanel), 1)
 	if s.ys[0].spec.Scale == Categories {
 		most = max(int((room*.65)/minPanel), 1)

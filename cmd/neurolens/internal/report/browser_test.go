@@ -494,10 +494,14 @@ func TestWideTable(t *testing.T) {
 	if got := v.text(`[...document.querySelectorAll(".box")].map((box) => box.scrollWidth - box.clientWidth).join()`); got != "0" {
 		t.Errorf("the table is cut by %s pixels", got)
 	}
-	v.do(chromedp.EmulateViewport(688, 900)) // the width of A4 within its margins
+	v.do(chromedp.EmulateViewport(1016, 600)) // the height of A4 within its margins: the page is turned
 	media(v, "print", "light")
-	if got := v.text(`document.documentElement.scrollWidth`); got != "688" {
+	if got := v.text(`document.documentElement.scrollWidth`); got != "1016" {
 		t.Errorf("in print the page is %s pixels wide", got)
+	}
+	const sheet = `[getComputedStyle(document.querySelector("#t1").closest("section")).page, parseFloat(getComputedStyle(document.querySelector("#t1")).fontSize) * .75 >= 6.5].join()`
+	if got := v.text(sheet); got != "wide,true" {
+		t.Errorf("page, and letters of 6.5 points: %s", got)
 	}
 	if got := v.text(`[...document.querySelectorAll("#t1 th")].map((th) => th.textContent).join()`); strings.Contains(got, "empty") || !strings.HasSuffix(got, "device_memory_used,B/op,allocs/op,p99-ns,rows/op,vs base,runs × n,notes") {
 		t.Error("columns:", got)
