@@ -3,6 +3,7 @@ package views
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -10,8 +11,8 @@ import (
 )
 
 // TestIngestNext: after files of several tools were stored, each tool has its command. Sessions are compared only if they begin with the same
-// point; those without a start, in the order in which the user named their files, and only
-// if there are two.
+// point; those without a start, in the order in which the user named two files, or else in that of the changes of the files. Runs without a
+// session are those of a path, which files of the same name in two folders share.
 func TestIngestNext(t *testing.T) {
 	t.Parallel()
 	file := func(source string, undated int, of ...string) ingest.FileReport {
@@ -20,6 +21,10 @@ func TestIngestNext(t *testing.T) {
 			session, point, _ := strings.Cut(text, "=")
 			f.PointOf[session] = point
 		}
+		return f
+	}
+	at := func(second int64, path string, f ingest.FileReport) ingest.FileReport {
+		f.Changed, f.Path = time.Unix(second, 0), path
 		return f
 	}
 	const ids = "01M0000000000000000000000"
@@ -31,9 +36,11 @@ func TestIngestNext(t *testing.T) {
 		{"neurolens compare session=0000000A session=0000000C; neurolens ls source=t", []ingest.FileReport{file("t", 0, ids+"A=p"), file("t", 0, ids+"B=q", ids+"C=p")}},
 		{"neurolens ls source=t", []ingest.FileReport{file("t", 0, ids+"A=p"), file("t", 0, ids+"B=q")}},
 		{"neurolens compare session=0000000B session=0000000A; neurolens ls source=t", []ingest.FileReport{file("t", 5, ids+"B=p"), file("t", 5, ids+"A=p")}},
-		{"neurolens ls source=t", []ingest.FileReport{file("t", 5, ids+"B=p"), file("t", 5, ids+"A=p"), file("t", 5, ids+"C=p")}},
+		{"neurolens compare session=0000000C session=0000000B; neurolens ls source=t", []ingest.FileReport{at(3, "b", file("t", 5, ids+"B=p")), at(1, "a", file("t", 5, ids+"A=p")), at(2, "c", file("t", 5, ids+"C=p"))}},
 		{"neurolens compare session=0000000A session=0000000B; neurolens ls source=u", []ingest.FileReport{file("t", 0, ids+"A=p"), file("u", 0, ids+"C=p"), file("t", 0, ids+"B=p")}},
-		{"neurolens ls source=found", []ingest.FileReport{file("found", 5, ids+"B=p"), file("found", 5, ids+"A=p")}},
+		{"neurolens compare session=0000000A session=0000000B; neurolens ls source=found", []ingest.FileReport{at(2, "b", file("found", 5, ids+"B=p")), at(1, "a", file("found", 5, ids+"A=p"))}},
+		{"neurolens compare env.source.path=a env.source.path=b; neurolens ls source=found", []ingest.FileReport{at(2, "b", file("found", 5, "=p")), at(1, "a", file("found", 5, "=p"))}},
+		{"neurolens ls source=found", []ingest.FileReport{at(2, "a", file("found", 5, "=p")), at(1, "a", file("found", 5, "=p"))}},
 		{"neurolens ls --by source", []ingest.FileReport{file("a", 0), file("b", 0), file("c", 0), file("d", 0), file("e", 0)}},
 	} {
 		valuetest.Equal(t, strings.Join(IngestReport{Files: c.files}.next(), "; "), c.want)
