@@ -233,6 +233,9 @@ func (log *pushLog) inManifest(n int64, err error) error {
 	return err
 }
 
+// errGone means that a manifest is missing whose number is taken.
+var errGone = fmt.Errorf("%w: it is missing, and later pushes are there", ErrDamaged)
+
 // readManifest reads a manifest, unless it is known. An error about its content does not name it.
 func (log *pushLog) readManifest(ctx context.Context, n int64) error {
 	log.mu.Lock()
@@ -243,7 +246,7 @@ func (log *pushLog) readManifest(ctx context.Context, n int64) error {
 	}
 	line, etag, err := log.get(ctx, numberKey(n), maxManifest)
 	if errors.Is(err, errMissing) {
-		err = fmt.Errorf("%w: it is missing, and later pushes are there", ErrDamaged)
+		err = errGone
 	}
 	if err != nil {
 		return err

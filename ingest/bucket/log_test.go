@@ -406,6 +406,35 @@ func TestEmpty(t *testing.T) {
 	valuetest.Equal(t, len(server.keys("team/neurolens-bucket.json")), 0)
 }
 
+// TestTakenBeforeThere: a push goes on although the server first refuses the marker or a number as taken, and then does not find it, because
+// another push is putting it.
+func TestTakenBeforeThere(t *testing.T) {
+	for _, key := range []string{"neurolens-bucket.json", "pushes/"} {
+		server, o := newServer(t)
+		dir, other := newStore(t, few(2)...), newStore(t, few(3)...)
+		asked := 0
+		server.set(func(_ int, r *requested) fault {
+			if !strings.Contains(r.URL.Path, key) || asked == 0 && r.Method != http.MethodPut {
+				return none
+			}
+			switch asked++; asked {
+			case 1:
+				fail(r.answer, http.StatusPreconditionFailed, "PreconditionFailed")
+				return answered
+			case 2, 3:
+				fail(r.answer, http.StatusNotFound, "NoSuchKey")
+				return answered
+			}
+			server.set(nil)
+			valuetest.Must(push(t, uncached(t, o), other))
+			return none
+		})
+		valuetest.Equal(t, valuetest.Must(push(t, o, dir)).Runs, 2, key)
+		valuetest.Equal(t, asked, 4, key)
+		valuetest.Equal(t, valuetest.Must(pull(t, o, newStore(t))).Added, 5, key)
+	}
+}
+
 // TestFirstPushMeanwhile: a push and a pull that find no marker, and then the manifest of another's first push, go on.
 func TestFirstPushMeanwhile(t *testing.T) {
 	meanwhile := func() (*bucket.Options, string) {

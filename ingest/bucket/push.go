@@ -102,7 +102,21 @@ func (b *Bucket) openOrCreate(ctx context.Context) (*pushLog, error) {
 	if _, err := b.putBytes(ctx, markerKey, line, true); err != nil && !errors.Is(err, errTaken) {
 		return nil, err
 	}
-	return b.open(ctx)
+	err = untilThere(ctx, ErrEmpty, func() error {
+		log, err = b.open(ctx)
+		return err
+	})
+	return log, err
+}
+
+// untilThere repeats a request for an object that exists, as long as the error is missing. A server may refuse to put an object
+// because another writer is putting it, and a moment later answer that there is no such object: versitygw with --sidecar does.
+func untilThere(ctx context.Context, missing error, request func() error) error {
+	for attempt := 1; ; attempt++ {
+		if err := request(); !errors.Is(err, missing) || attempt == attempts || pause(ctx, attempt) != nil {
+			return err
+		}
+	}
 }
 
 // probe checks that the bucket keeps If-None-Match, as long as nothing was pushed.
@@ -538,7 +552,7 @@ func (log *pushLog) commit(ctx context.Context, m *manifest) (int64, error) {
 // hasNumber reports whether a push has a number that is taken: then an answer was lost. Otherwise it reads the new manifests. The error is
 // errOvertaken if one of them has runs or events of the push.
 func (log *pushLog) hasNumber(ctx context.Context, n int64, m *manifest) (bool, error) {
-	if err := log.readAll(ctx, []int64{n}, nil); err != nil {
+	if err := untilThere(ctx, errGone, func() error { return log.readAll(ctx, []int64{n}, nil) }); err != nil {
 		return false, err
 	}
 	if log.pushes[n].summary.Push == m.Push {
