@@ -442,8 +442,7 @@ func TestClocks(t *testing.T) {
 func TestSilence(t *testing.T) {
 	server, o := newServer(t)
 	dir := newStore(t, few(1)...)
-	for _, silentFrom := range []int{0, 4} { // at a fresh connection, and at one that was used
-		said := 0
+	push := func(silentFrom int, idle time.Duration) (sent, said int, err error) {
 		o.Quiet = func(string) { said++ }
 		clear(server.objects)
 		server.set(func(n int, r *requested) fault {
@@ -455,11 +454,19 @@ func TestSilence(t *testing.T) {
 		})
 		with(t, dir, func(s *ingest.Store) {
 			b := opened(t, o)
-			b.Hurry(time.Second)
-			_, err := b.Push(t.Context(), dir, s)
-			valuetest.Fails(t, err, ": no answer from http://127.0.0.1:")
-			valuetest.Equal(t, server.sent(), silentFrom+2)
+			b.Hurry(idle)
+			_, err = b.Push(t.Context(), dir, s)
 		})
+		return server.sent(), said, err
+	}
+	for _, silentFrom := range []int{0, 4} { // at a fresh connection, and at one that was used
+		idle := time.Second
+		sent, said, err := push(silentFrom, idle)
+		for ; sent != silentFrom+2 && idle < time.Minute; idle *= 4 { // a slow machine is silent too
+			sent, said, err = push(silentFrom, 4*idle)
+		}
+		valuetest.Fails(t, err, ": no answer from http://127.0.0.1:")
+		valuetest.Equal(t, sent, silentFrom+2)
 		valuetest.Equal(t, said, 1)
 	}
 }
