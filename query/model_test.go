@@ -151,9 +151,9 @@ func leaf(random *rand.Rand) predicate {
 		word := pick(random, []string{"true", "false"})
 		return predicate{"git_dirty=" + word, func(r *schema.Run) bool { return r.Env.GitDirty != nil && fmt.Sprint(*r.Env.GitDirty) == word }}
 	default:
-		word := pick(random, []string{"fp32", "float32", "half", `"float32"`, "FP16"})
-		want := map[string]string{"fp32": "fp32", "float32": "fp32", "half": "fp16", "FP16": "fp16"}[word]
-		return predicate{"dtype=" + word, func(r *schema.Run) bool { return want != "" && r.Precision == want }}
+		word := pick(random, []string{"fp32", "float32", "half", `"fp32"`, "FP16"})
+		want := map[string]string{"fp32": "fp32", "float32": "fp32", "half": "fp16", `"fp32"`: "fp32", "FP16": "fp16"}[word]
+		return predicate{"dtype=" + word, func(r *schema.Run) bool { return r.Precision == want }}
 	}
 }
 
