@@ -348,8 +348,8 @@ func (m Maker) recommendations(d *Document) (all []Recommendation) {
 
 // hints say what to do about runs of a status.
 var hints = map[schema.Status]string{
-	schema.StatusError:       "the benchmark or its check reported an error; neurolens show of such a run has its last output",
-	schema.StatusCrashed:     "the process ended by a signal or without a result; neurolens show of such a run has the signal and its last output",
+	schema.StatusError:       "the benchmark or its check reported an error; neurolens show of such a run has the end of its standard error, and --save DIR writes all of its output",
+	schema.StatusCrashed:     "the process ended by a signal or without a result; neurolens show of such a run has the signal and the end of its standard error, and --save DIR writes all of its output",
 	schema.StatusOOM:         "memory ran out; make the point smaller, or leave it out with skip_if",
 	schema.StatusUnsupported: "this combination cannot run here; leave it out with exclude, or measure it elsewhere",
 	schema.StatusSkipped:     "skipped as planned, for the reason given; nothing to do",
