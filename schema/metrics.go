@@ -37,6 +37,14 @@ func (s Scale) Change(difference float64) float64 {
 	return difference
 }
 
+// Between returns the change from one value to another, both in the unit, as Change does.
+func (s Scale) Between(from, to float64) float64 {
+	if s == ScaleRatio {
+		return to/from - 1
+	}
+	return to - from
+}
+
 // MetricKind describes a metric that NeuroLens knows by name.
 type MetricKind struct {
 	Name    string

@@ -16,7 +16,7 @@ import (
 
 // Departure is a series whose newest sessions are far off its level: too few to tell whether they are a change or a spike.
 type Departure struct {
-	Row      Row // the newest session: Shift is its distance from the level, and Verdict says in which direction
+	Row      Row // the newest session: Shift is the change from Level to its Location, and Verdict says in which direction it is far off
 	Sessions int // number of newest sessions that are far off
 	// Since is when the first of them started, in UTC; nil if unknown. Base and Head are the commits of the session before it and of it; empty
 	// if unknown.
@@ -28,7 +28,7 @@ type Departure struct {
 	Level      float64 // median of the sessions since the last change, in the unit
 	Missing    int     // number of further sessions that a verdict needs at least
 
-	by  float64 // Shift on the scale of the series
+	by  float64 // distance from the level of locations, on the scale of the series: the median of a session may be off by more or less
 	run schema.ULID
 }
 
@@ -136,7 +136,7 @@ func (h *historian) departures() {
 		last, d := len(l.entries)-1, l.departure
 		point := stat.ChangePoint{Index: last, Shift: stat.Estimate{Value: d.by, Low: math.Inf(-1), High: math.Inf(1)}, P: math.NaN()}
 		d.Row = h.row(l, last, &mark{ChangePoint: point, verdict: Spike})
-		d.Row.Verdict = l.verdictOf(point)
+		d.Row.Shift, d.Row.Verdict = finite(l.scale.Between(d.Level, d.Row.Location)), l.verdictOf(point)
 		before, first := l.entries[last-d.Sessions], l.entries[last-d.Sessions+1]
 		d.run = l.entries[last].first
 		d.Since, d.Base, d.Head = first.time(), h.commits.text(before.commit), h.commits.text(first.commit)

@@ -80,6 +80,25 @@ func TestDepartures(t *testing.T) {
 	}
 }
 
+// TestDepartureOfMedians: the change of a newest session is that of the two values beside it, which the location of few uneven runs is not.
+func TestDepartureOfMedians(t *testing.T) {
+	t.Parallel()
+	runs := repeated(levelled(slices.Repeat([]float64{21.9}, 14)...), 4)
+	for k, level := range []float64{27.2e3, 28.7e3, 61.2e3, 90.8e3} {
+		r := historyRun(14, 0, level)
+		r.RunID, r.RepeatIndex = schema.ULIDFrom(r.StartedAt, [10]byte{9: byte(k + 1)}).String(), new(int64(k))
+		runs = append(runs, r)
+	}
+	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{})
+	if len(h.Departures) != 1 {
+		t.Fatalf("%+v", h.Departures)
+	}
+	d := h.Departures[0]
+	if want := 44.95/21.9 - 1; math.Abs(*d.Row.Shift-want) > .01 || math.Abs(*d.Row.Shift-(d.Row.Location/d.Level-1)) > 1e-12 {
+		t.Errorf("%v → %v is %v, want about %v", d.Level, d.Row.Location, *d.Row.Shift, want)
+	}
+}
+
 // TestFailingAndAbsent: a series whose runs fail is counted whatever is listed, and so is one that the newest session lacks, unless most
 // do.
 func TestFailingAndAbsent(t *testing.T) {

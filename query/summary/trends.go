@@ -224,14 +224,23 @@ func (t *Trend) size() float64 {
 
 // TrendOf describes a series of a history, whose rows may be an outline.
 func TrendOf(h *history.History, s *history.Series) Trend {
+	t := lastChange(h, s)
+	if d := s.Departure; d != nil {
+		t.OffBase, t.OffHead, t.OffSince, t.OffCommit = Text(d.Before), Text(d.Row.SessionID), timeIn(d.Since), Text(d.Head)
+		t.Off, t.OffValue, t.OffScale, t.Missing = d.Sessions, known(d.Row.Location), Text(d.Row.Scale), d.Missing
+		if t.Level != nil { // may be of fewer sessions than that of the departure
+			t.OffShift = known(d.Row.Scale.Between(*t.Level, d.Row.Location))
+		}
+	}
+	return t
+}
+
+// lastChange describes a series and its last change, without the newest sessions that are far off.
+func lastChange(h *history.History, s *history.Series) Trend {
 	row := &h.Rows[s.End-1]
 	t := Trend{
 		Subject: subjectOf(row.PointID, "", row.Point), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better), Sessions: s.Sessions, Failed: s.Failed,
 		Verdict: judge.Unchanged, Level: known(stat.Median(slices.Clone(s.Locations))), Differs: []Difference{},
-	}
-	if d := s.Departure; d != nil {
-		t.OffBase, t.OffHead, t.OffSince, t.OffCommit = Text(d.Before), Text(d.Row.SessionID), timeIn(d.Since), Text(d.Head)
-		t.Off, t.OffValue, t.OffShift, t.OffScale, t.Missing = d.Sessions, known(d.Row.Location), computed(d.Row.Shift), Text(d.Row.Scale), d.Missing
 	}
 	if len(s.Changes) == 0 {
 		if s.Sessions < h.Needs {
@@ -243,7 +252,7 @@ func TrendOf(h *history.History, s *history.Series) Trend {
 	row = &h.Rows[c.Row]
 	t.Verdict, t.Level, t.OldLevel, t.Scale, t.Ramp = row.Verdict, known(c.NewLevel), known(c.OldLevel), Text(row.Scale), row.RampSessions
 	t.Shift, t.Low, t.High, t.PAdjusted = computed(row.Shift), computed(row.ShiftLow), computed(row.ShiftHigh), computed(row.PAdjusted)
-	if u := h.Undecided; u != nil && t.Off == 0 && u.At.PointID == row.PointID && u.At.Machine == row.Machine && u.At.SessionID == row.SessionID {
+	if u := h.Undecided; u != nil && s.Departure == nil && u.At.PointID == row.PointID && u.At.Machine == row.Machine && u.At.SessionID == row.SessionID {
 		t.Missing = u.Missing
 	}
 	if k := row.Clocks; k != nil {
