@@ -25,7 +25,7 @@ import (
 // Answer is a sentence about what changed, or which setting is best.
 type Answer struct {
 	Text    string       `json:"text" doc:"the sentence"`
-	Verdict summary.Text `json:"verdict" doc:"verdict of what it is about; null if it counts"`
+	Verdict summary.Text `json:"verdict" doc:"verdict of what it is about; far_off: the newest sessions are far off the level, which has no verdict yet; null if it counts"`
 	Command string       `json:"command" doc:"a command that shows more of it; empty: there is none"`
 	Change
 }
@@ -172,7 +172,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		}
 		if t.Off > 0 {
 			if off++; off <= maxWorse {
-				all = append(all, Answer{offText(t, names), summary.Text(judge.Inconclusive), cmp.Or(m.judging(t), command), ofDeparture(t)})
+				all = append(all, Answer{offText(t, names), summary.RuleFarOff, cmp.Or(m.judging(t), command), ofDeparture(t)})
 			}
 		}
 		if t.Failed == 0 {

@@ -154,6 +154,7 @@ func TestFarOff(t *testing.T) {
 	if got := d.Recommendations; len(got) != 1 || got[0].Command != judges || d.Answer[0].Command != judges {
 		t.Errorf("%+v, %+v", got, d.Answer[0])
 	}
+	valuetest.Equal(t, d.Answer[0].Verdict, summary.Text(summary.RuleFarOff), "the trend, about its last change, says unchanged")
 	d.Trends[0].Verdict, d.Trends[0].Shift, d.Trends[0].Scale = judge.Improved, new(-.1), "ratio"
 	if got := row(); !strings.Contains(got, "improved, newest +30.0 % – 84.0 µs −10.0 %") {
 		t.Errorf("after a change the row is %s", got)

@@ -48,7 +48,7 @@ func (m Maker) htmlPage(d *Document, pictures Pictures) *Page {
 		item := Item{Text: a.Text, Command: a.Command}
 		switch a.Verdict {
 		case "":
-		case summary.Text(judge.Inconclusive):
+		case summary.Text(judge.Inconclusive), summary.RuleFarOff:
 			item.Tone = chart.Warned
 		default:
 			item.Tone = toneOf(string(a.Verdict))
