@@ -99,7 +99,7 @@ func (w History) GateLine(exit int) string {
 	switch judge, measure := w.Judge(), w.measureAgain(); {
 	case g.Departed == 0:
 	case judge != "":
-		parts = append(parts, judge+" judges it now")
+		parts = append(parts, judge+" may judge it now")
 	case measure != "":
 		parts = append(parts, measure+" measures it again")
 	default:

@@ -296,7 +296,7 @@ func TestHistoryFailing(t *testing.T) {
 	gate := History{H: &quiet, Req: history.Request{Newest: 14}}
 	contains(t, gate.GateLine(0), "gate: newest 14 sessions: nothing to decide: no series has 8 sessions; 1 series far off in its newest session, as happened before (exit 0)")
 	quiet.Gate, quiet.Departures[0].Rare, quiet.Departures[0].Sweep = history.Gate{Series: 9, Inconclusive: 1, Departed: 1}, true, "nightly sweep.yaml"
-	contains(t, gate.GateLine(3), ": 1 series inconclusive: far off in its newest session; neurolens compare --gate session=00000001 session=00000002 judges it now (exit 3)")
+	contains(t, gate.GateLine(3), ": 1 series inconclusive: far off in its newest session; neurolens compare --gate session=00000001 session=00000002 may judge it now (exit 3)")
 	quiet.Departures[0].Before, quiet.Gate.Inconclusive = "", 3
 	contains(t, gate.GateLine(3), ": 3 series inconclusive; ", "1 of them far off in its newest session; neurolens bench 'nightly sweep.yaml' measures it again (exit 3)")
 	quiet.Departures[0].Sweep = ""
