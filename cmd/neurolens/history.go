@@ -62,7 +62,7 @@ of daily looks, at most 5 % of points without a change fail it. The last line
 says where it differs from the table, and why. A point that has neither values
 nor failures in the newest sessions is ignored. One newest session that is far
 off for the worse is inconclusive, unless more than 5 % of the earlier sessions
-were so far off, in any point. The last line has the command that decides.`,
+were so far off, in any point. The last line has the command that may decide.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d
