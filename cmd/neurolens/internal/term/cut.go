@@ -12,13 +12,13 @@ import (
 // tell that, as much of what all have in common at the beginning stands before them as there is room for.
 func (v View) cutColumn(c, width int) []string {
 	whole := v.texts(c)
-	short, ends := CutApart(whole, width), withoutBeginning(whole)
+	short, ends := CutApart(whole, width), withoutBeginning(withoutConstant(whole))
 	if slices.Equal(ends, whole) || !slices.Equal(short, ends) {
 		return short
 	}
 	room := width - widest(ends)
 	for i, text := range ends {
-		if text != Unknown {
+		if strings.HasPrefix(text, "…") {
 			short[i] = ansi.Truncate(whole[i], room, "") + text
 		}
 	}
@@ -26,10 +26,13 @@ func (v View) cutColumn(c, width int) []string {
 }
 
 // CutApart cuts texts to a width, in the first of several ways by which as many differ as before, or else in that by which
-// the most do: without what all begin with, without what their words begin and end with, without their middles, without the middles of long
+// the most do: without settings that do not vary, without what all begin with, without what their words begin and end with, without their middles, without the middles of long
 // words, without usual words.
 func CutApart(whole []string, width int) []string {
 	if widest(whole) <= width {
+		return whole
+	}
+	if whole = withoutConstant(whole); widest(whole) <= width {
 		return whole
 	}
 	ends := withoutBeginning(whole)
@@ -123,32 +126,77 @@ func cutAll(texts []string, width int) []string {
 	return Texts(texts, func(text string) string { return cutMiddle(text, width) })
 }
 
-// withoutBeginning returns texts with … in place of what all that are not unknown begin with, up to the last word that they share.
-func withoutBeginning(texts []string) []string {
-	common, begun := "", false
+// withoutConstant returns texts without the settings, name=value, that have one value in all of several texts that have them; whole where
+// texts that differ would look the same. A setting before a word that has no name stays: its value may go on there.
+func withoutConstant(texts []string) []string {
+	values := map[string][]string{} // by the name of a setting
 	for _, text := range texts {
-		switch {
-		case text == Unknown:
-		case !begun:
-			common, begun = text, true
-		default:
-			n := 0
-			for n < min(len(common), len(text)) && common[n] == text[n] {
-				n++
+		for word := range strings.FieldsSeq(text) {
+			if name, value, is := strings.Cut(word, "="); is {
+				values[name] = append(values[name], value)
 			}
-			common = common[:n]
 		}
 	}
-	common = common[:strings.LastIndexAny(common, separators)+1]
+	short := Texts(texts, func(text string) string {
+		words := strings.Fields(text)
+		var kept []string
+		for i, word := range words {
+			name, _, is := strings.Cut(word, "=")
+			ends := i == len(words)-1 || strings.Contains(words[i+1], "=")
+			if !is || !ends || len(values[name]) < 2 || CountDistinct(values[name]) > 1 {
+				kept = append(kept, word)
+			}
+		}
+		if len(kept) == len(words) {
+			return text
+		}
+		return strings.Join(kept, " ")
+	})
+	if slices.Contains(short, "") || CountDistinct(short) < CountDistinct(texts) {
+		return texts
+	}
+	return short
+}
+
+// withoutBeginning returns texts with … in place of what all that are not unknown begin with, up to the last word that they share. Where
+// only some are names in a package, file or class, these lose what they are in.
+func withoutBeginning(texts []string) []string {
+	within := func(text string) bool { return text != Unknown }
+	common := beginning(texts, within, separators)
+	if common == "" {
+		within = func(text string) bool { return strings.ContainsAny(text, scopes) }
+		common = beginning(texts, within, scopes)
+	}
 	if common == "" {
 		return texts
 	}
 	return Texts(texts, func(text string) string {
-		if text == Unknown {
+		if !within(text) {
 			return text
 		}
 		return "…" + text[len(common):]
 	})
+}
+
+// beginning returns what those of some texts begin with that are within, up to one of some characters, but not a part of a setting.
+func beginning(texts []string, within func(string) bool, ends string) string {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !within(text) })
+	if len(texts) == 0 {
+		return ""
+	}
+	common := texts[0]
+	for _, text := range texts {
+		n := 0
+		for n < min(len(common), len(text)) && common[n] == text[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	common = common[:strings.LastIndexAny(common, ends)+1]
+	if word := strings.LastIndexByte(common, ' ') + 1; strings.Contains(common[word:], "=") {
+		common = common[:word]
+	}
+	return common
 }
 
 // withoutShared returns texts in whose words … stands for what those at the same place all begin or end with.
@@ -166,7 +214,8 @@ func withoutShared(texts []string) []string {
 			if head+tail >= len(word) { // nothing would be left
 				head, tail = 0, 0
 			}
-			words[i][place] = dotted(word[:head]) + word[head:len(word)-tail] + dotted(word[len(word)-tail:])
+			name := strings.IndexByte(word[:head], '=') + 1 // of a setting
+			words[i][place] = word[:name] + dotted(word[name:head]) + word[head:len(word)-tail] + dotted(word[len(word)-tail:])
 		}
 	}
 	return Texts(words, func(of []string) string { return strings.Join(of, " ") })
@@ -211,7 +260,10 @@ func sharedEnds(texts [][]string, place int) (head, tail int) {
 	return head, tail
 }
 
-const separators = " /:.,_=-"
+const (
+	separators = " /:.,_=-"
+	scopes     = "/:" // behind the package, the file or the class of a name
+)
 
 // seam tells whether a part of a name ends before a place of all words: at a separator, or before the capital of a new word.
 func seam(texts [][]string, place, at int) bool {

@@ -122,6 +122,13 @@ func TestSharedPartsGoFirst(t *testing.T) {
 		names, want []string
 	}{
 		{18, []string{"example.com/wire.BenchmarkEncode size=1k", "example.com/wire.BenchmarkDecode size=1M"}, []string{"…Encode size=1k", "…Decode size=1M"}},
+		{
+			19,
+			[]string{"example.com/texts/Join gomaxprocs=2 n=10", "example.com/texts/Join gomaxprocs=2 n=100", "example.com/texts/Sum gomaxprocs=2", "commands"},
+			[]string{"…Join n=10", "…Join n=100", "…Sum", "commands"},
+		},
+		{10, []string{"texts.py:bench_join n=10", "texts.py:bench_join n=1000"}, []string{"…n=10", "…n=1000"}},
+		{24, []string{"pack file=/srv/data/words.txt", "sort file=/srv/data/names.txt"}, []string{"pack file=…words…", "sort file=…names…"}},
 		{12, []string{"encoder_layer_alpha_with_fused_bias", "encoder_layer_beta_with_fused_bias"}, []string{"…alpha…", "…beta…"}},
 		{12, []string{"encoder_layer_forward", "encoder_layer_backward"}, []string{"…forward", "…backward"}},
 		{9, []string{"bs=1 fp16", "bs=64 fp32"}, []string{"bs=1 fp16", "bs=… fp32"}}, // short words stay
@@ -135,6 +142,34 @@ func TestSharedPartsGoFirst(t *testing.T) {
 		}
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {
 			t.Errorf("%q is cut to %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// TestPointsInATerminal: in 80 columns, points in one column keep the benchmark's own name and each value's axis.
+func TestPointsInATerminal(t *testing.T) {
+	t.Parallel()
+	v := View{Columns: []Column{
+		{Header: "point"},
+		{Header: "BASE", Right: true},
+		{Header: "HEAD", Right: true},
+		{Header: "CHANGE", Right: true},
+		{Header: "95 %", Right: true},
+		{Header: "VERDICT"},
+	}}
+	for _, name := range []string{"example.com/texts/Sum gomaxprocs=2", "example.com/texts/Join gomaxprocs=2 n=100", "example.com/texts/Join gomaxprocs=2 n=10", "commands"} {
+		row := []Cell{{Text: name}}
+		for _, text := range []string{"57.1 ns", "155 ns", "−51.8 % pairwise", "−82.2 +70.4", "inconclusive"} {
+			row = append(row, Cell{Text: text})
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	var b strings.Builder
+	v.Render(&b, Page{Width: 80})
+	const values = "  57.1 ns  155 ns  −51.8 % pairwise  −82.2 +70.4  inconclusive\n"
+	for _, name := range []string{"example…Sum       ", "example…Join n=100", "example…Join n=10 ", "commands          "} {
+		if !strings.Contains(b.String(), name+values) {
+			t.Errorf("no row %q in\n%s", name, b.String())
 		}
 	}
 }
