@@ -2,9 +2,11 @@ package query
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -21,6 +23,27 @@ func (db *DB) Lasting(ctx context.Context, text string) (string, error) {
 		}
 		return run.SessionID, nil
 	})
+}
+
+// NewestSession returns the filter of the newest session, unless bisect measured it, whose commits may be old: then that of the newest run
+// that bisect did not measure, if there is one.
+func (db *DB) NewestSession(ctx context.Context) (string, error) {
+	const last = filter.KeySession + "=last"
+	quiet := db.WithoutWarnings()
+	run, err := quiet.newest(ctx, ListRequest{Filter: last}, "session_id", "warnings")
+	if err == nil && run != nil && slices.Contains(run.Warnings, schema.WarnBisect) {
+		other, err := quiet.newest(ctx, ListRequest{Filter: filter.KeySession + "!=null warnings!=" + schema.WarnBisect}, "session_id")
+		if err != nil {
+			return "", err
+		}
+		if other != nil {
+			run = other
+		}
+	}
+	if err != nil || run == nil {
+		return last, err
+	}
+	return filter.KeySession + "=" + run.SessionID, nil
 }
 
 func lasting(text string, id func(session string) (string, error)) (string, error) {

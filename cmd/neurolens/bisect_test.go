@@ -132,13 +132,16 @@ func TestBisectLeavesHistory(t *testing.T) {
 		valuetest.Equal(t, p.ProcessState.ExitCode(), exitRegression, "exit", p.Printed.String())
 		return p.Printed.String()
 	}
-	before := gate()
+	before, night := gate(), rows(t, dir, "SELECT max(session_id) FROM runs")
 	p := programtest.Program(t, dir, "bisect", "good", "HEAD", "sweep.yaml")
 	p.Env = append(p.Env, "XDG_CACHE_HOME="+t.TempDir())
 	p.MustRun(t)
 	n := rows(t, dir, "SELECT count(DISTINCT session_id) FROM runs WHERE side = 'head'")
 	left := strings.Trim(n, "[]") + " sessions of bisect left out, which measured older commits\n"
 	valuetest.Equal(t, strings.Replace(gate(), left, "", 1), before, "history before and after bisect")
+	report := programtest.Program(t, dir, "report", "--json")
+	report.MustRun(t)
+	valuetest.Contains(t, report.Printed.String(), `"filter":"session=`+strings.Trim(night, `[]"`)+`"`)
 }
 
 // TestBisectOfNothing: a sweep that compares nothing ends before there is a log.

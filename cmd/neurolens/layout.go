@@ -27,7 +27,7 @@ func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, req summary.Request
 		return usageErrorf("report: %w", err)
 	}
 	return a.queryBase(cmd, f.layouts.against, func(db, base *query.DB, against string) error {
-		if err := lasting(cmd.Context(), db, &req.Base, &req.Filter); err != nil {
+		if err := f.Settle(cmd.Context(), db, &req); err != nil {
 			return err
 		}
 		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, base, req.Filter, against, f.MD, f.JSON)

@@ -289,7 +289,7 @@ func (a *app) queryCharts(cmd *cobra.Command, answer func(db *query.DB) error) e
 	return a.queryStores(cmd, func(db *query.DB, _ string) error { return answer(db.Snapshot()) })
 }
 
-// lasting names sessions of filters by their ids: a picture or a report is looked at when there are newer ones, and the commands in it
+// lasting names sessions of filters by their ids: a picture is looked at when there are newer ones, and the commands in it
 // are true then too.
 func lasting(ctx context.Context, db *query.DB, filters ...*string) error {
 	for _, f := range filters {

@@ -24,13 +24,13 @@ func newReportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [FILTER... | BASE HEAD]",
 		Short: "Write a report about runs as HTML, Markdown or JSON",
-		Long: `Write a report about the matching runs, by default about the last session. It
-begins with what changed, since when, from what to what and how sure, or with
-the best setting of a sweep. Then come each point over sessions (if 8 or more
-measured it, for a report of one session also others), changes from the
-baseline, commands to type next, failures with a hint each, a table for each
-suite, memory and energy, findings with the rule that found them, and where the
-runs were measured.
+		Long: `Write a report about the matching runs, by default about the newest session
+that no bisect measured. It begins with what changed, since when, from what to
+what and how sure, or with the best setting of a sweep. Then come each point
+over sessions (if 8 or more measured it, for a report of one session also
+others), changes from the baseline, commands to type next, failures with a hint
+each, a table for each suite, memory and energy, findings with the rule that
+found them, and where the runs were measured.
 
 If you give two filters that no run can match at once, as for compare, they are
 base and head. The report then begins with what changed between them, and
@@ -96,7 +96,7 @@ and field.`,
 			}
 			return a.queryStores(cmd, func(db *query.DB, _ string) error {
 				db = db.Snapshot()
-				if err := lasting(cmd.Context(), db, &req.Base, &req.Filter); err != nil {
+				if err := asked.Settle(cmd.Context(), db, &req); err != nil {
 					return err
 				}
 				r, notNumbers, err := summary.Read(cmd.Context(), db, req)

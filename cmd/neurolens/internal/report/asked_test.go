@@ -14,7 +14,7 @@ func TestTwoSides(t *testing.T) {
 		{words: []string{"backend=torch or dim=1", "backend=cpu"}, head: "(backend=torch or dim=1) backend=cpu"},
 		{words: []string{"session=last", "session=last"}, head: "session=last session=last"},
 		{words: []string{"session=A", "or", "session=B"}, head: "session=A or session=B"},
-		{asked: Options{Against: "baseline=main"}, base: "baseline=main", head: "session=last"},
+		{asked: Options{Against: "baseline=main"}, base: "baseline=main"},
 		{asked: Options{Against: "a=1 or b=2"}, words: []string{"dim=64"}, base: "(a=1 or b=2)", head: "dim=64"},
 		{asked: Options{Against: "baseline=main", Baseline: "backend=cpu"}, err: "report: --baseline backend=cpu and two selections: want one of them"},
 		{asked: Options{Against: "baseline=main", All: true}, err: "report: --all is one selection: want a filter for each side"},

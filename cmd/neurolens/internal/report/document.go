@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,9 +172,6 @@ func writeValue(w *bufio.Writer, v any) error {
 	return err
 }
 
-// lastSession is what is reported where nobody says it.
-const lastSession = "session=last"
-
 // Options is what the command line says of a report.
 type Options struct {
 	MD, JSON string   // files, or - for standard output
@@ -200,9 +198,6 @@ func (a *Options) Request(words []string) (summary.Request, error) {
 	case a.Format != "" && a.Format != term.FormatMD && a.Format != term.FormatJSON:
 		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
 	}
-	if !a.All && strings.TrimSpace(req.Filter) == "" {
-		req.Filter = lastSession
-	}
 	if a.Baseline != "" {
 		axis, value, found := strings.Cut(a.Baseline, "=")
 		if !found || axis == "" || value == "" {
@@ -218,6 +213,22 @@ func (a *Options) Request(words []string) (summary.Request, error) {
 		a.MD = "-"
 	}
 	return req, nil
+}
+
+// Settle completes the filters of a request: where the words name no runs and All is not set, they are those of the newest session that no
+// bisect measured, and session=last becomes the id of a session.
+func (a *Options) Settle(ctx context.Context, db *query.DB, req *summary.Request) (err error) {
+	if !a.All && strings.TrimSpace(req.Filter) == "" {
+		if req.Filter, err = db.NewestSession(ctx); err != nil {
+			return err
+		}
+	}
+	for _, f := range []*string{&req.Base, &req.Filter} {
+		if *f, err = db.Lasting(ctx, *f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Write writes the forms of a document that are texts, where they were asked for. It says on stderr which files there are now, that of the
