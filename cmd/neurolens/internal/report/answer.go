@@ -66,18 +66,19 @@ func (m Maker) answers(d *Document) []Answer {
 		}
 	}
 	all = slices.Concat(all, series, guesses)
+	var others []Answer
 	if len(d.Trends) == 0 && (len(all) == 0 || len(guesses) > 0) {
-		all = append(all, m.oneOfSessions(d)...)
+		others = m.oneOfSessions(d)
 		compares := m.Amount.Axis != "" || slices.ContainsFunc(d.Recommendations, func(r Recommendation) bool { return r.Rule == summary.RuleNoBaseline })
-		if len(guesses) == 0 && (len(all) == 0 || d.Counts.Points > 1 && compares) {
-			all = append(all, m.nothingCompared(d))
+		if len(guesses) == 0 && (len(others) == 0 || d.Counts.Points > 1 && compares) {
+			others = append(others, m.nothingCompared(d))
 		}
 	}
-	failed := failedAnswers(d)
+	failed := failedAnswers(d, names)
 	if d.Counts.ByStatus[string(schema.StatusOK)] == 0 {
-		return append(failed, all...)
+		return slices.Concat(failed, all, others)
 	}
-	return append(all, failed...)
+	return slices.Concat(all, failed, others)
 }
 
 // pooled reports whether values are over many sessions, between which levels may have changed.
@@ -103,8 +104,9 @@ func (m Maker) pastOf(d *Document, t *summary.Trend, names namer) []string {
 	return term.Texts(views.SeriesFilter(m.Series, string(t.PointID), string(t.Machine)), term.ShellWord)
 }
 
-// failedAnswers returns how many runs failed and how many have a wrong result, each with the most frequent error; nothing if there are none.
-func failedAnswers(d *Document) (all []Answer) {
+// failedAnswers returns how many runs failed and how many have a wrong result, each with the first point and the status of the most frequent
+// error; nothing if there are none.
+func failedAnswers(d *Document, names namer) (all []Answer) {
 	for _, wrong := range []bool{false, true} {
 		rule, lead := summary.RuleFailed, "Failed"
 		if wrong {
@@ -120,13 +122,14 @@ func failedAnswers(d *Document) (all []Answer) {
 		for i := range d.Failures {
 			if e := &d.Failures[i]; schema.Status(e.Status).Failed() && e.Wrong == wrong {
 				for _, c := range e.Causes {
-					causes = append(causes, term.Short(term.FirstLine(string(c.Error))))
+					if cause := term.Short(term.FirstLine(string(c.Error))); cause != "" {
+						causes = append(causes, fmt.Sprintf("%s, %s: %s", names.name(&c.Example), e.Status, cause))
+					}
 				}
 			}
 		}
-		causes = slices.DeleteFunc(causes, func(c string) bool { return c == "" })
 		if len(causes) > 0 {
-			text += ": " + causes[0]
+			text += term.Verb(f.Points, ": ", ", such as ") + causes[0]
 		}
 		if others := len(causes) - 1; others > 0 && !wrong {
 			text += fmt.Sprintf(" (and %s)", term.Count(others, "other error"))

@@ -423,17 +423,23 @@ func TestRate(t *testing.T) {
 func TestAnswerOfFailed(t *testing.T) {
 	r := many(8)
 	r.Counts.Runs = 9
-	r.Findings = []summary.Finding{{Rule: summary.RuleWrongResult, Runs: 1, Points: 1}, {Rule: summary.RuleFailed, Runs: 3, Points: 1}}
+	r.Findings = []summary.Finding{{Rule: summary.RuleWrongResult, Runs: 1, Points: 2}, {Rule: summary.RuleFailed, Runs: 3, Points: 1}}
 	r.Failures = []summary.Failure{
 		{Status: "skipped", Runs: 4, Causes: []summary.Cause{{Error: "no GPU"}}},
-		{Status: "error", Runs: 3, Causes: []summary.Cause{{Error: "exit status 4\nwhile it read", Runs: 2}, {Error: "exit status 5"}}},
-		{Status: "error", Wrong: true, Runs: 1, Causes: []summary.Cause{{Error: "1 of 8 values differs"}}},
+		{Status: "error", Runs: 3, Causes: []summary.Cause{{Error: "exit status 4\nwhile it read", Runs: 2, Example: summary.Subject{Benchmark: "k"}}, {Error: "exit status 5"}}},
+		{Status: "error", Wrong: true, Runs: 1, Causes: []summary.Cause{{Error: "1 of 8 values differs", Example: summary.Subject{Benchmark: "w"}}}},
 	}
-	const failed = "Failed: 3 of 9 runs, of 1 point: exit status 4 (and 1 other error). Wrong result: 1 of 9 runs, of 1 point: 1 of 8 values differs."
+	const failed = "Failed: 3 of 9 runs, of 1 point: k, error: exit status 4 (and 1 other error). Wrong result: 1 of 9 runs, of 2 points, such as w, error: 1 of 8 values differs."
 	got := texts(r)
 	valuetest.Equal(t, strings.Join(got[len(got)-2:], " "), failed)
 	r.Counts.ByStatus = map[string]int{"error": 9}
 	valuetest.Equal(t, strings.Join(texts(r)[:2], " "), failed, "no run is ok")
+	r.Counts.ByStatus, r.Comparisons, r.Pairs, r.Selection.Sessions = map[string]int{"ok": 5, "error": 4}, nil, nil, 1
+	var all []string
+	for _, a := range (Maker{Others: true, Past: 2}).Document(r).Answer {
+		all = append(all, a.Text)
+	}
+	valuetest.Equal(t, strings.Join(all, " "), failed+" Not compared with other sessions: 1 other has these points.")
 	past := trended()
 	r.Counts.ByStatus, r.Trends, r.Selection = map[string]int{"ok": 5, "error": 4}, past.Trends, past.Selection
 	got = texts(r)

@@ -185,6 +185,7 @@ var advices = []advice{
 		}
 		return m.command("ls", d.words(failed)...)
 	}},
+	{summary.RuleFailed, "measures the failed runs again", func(m Maker, d *Document) string { return m.bench(d, "--rerun", "failed") }},
 	{summary.RuleLevelRegressed, "each series over its sessions, worst first", func(m Maker, d *Document) string {
 		return m.command("history", d.past()...)
 	}},
@@ -217,15 +218,7 @@ var advices = []advice{
 		}
 		return ""
 	}},
-	{summary.RuleFewRuns, "a verdict needs at least 3 runs per point; measure 6 for a gate", func(m Maker, d *Document) string {
-		if len(d.Selection.Sweeps) != 1 || d.Selection.Unswept { // another tool or command measured some, or several sweeps did
-			return ""
-		}
-		if _, err := os.Stat(d.Selection.Sweeps[0]); err != nil { // the sweep is elsewhere
-			return ""
-		}
-		return m.command("bench", term.ShellWord(d.Selection.Sweeps[0]), "--repeats", "6")
-	}},
+	{summary.RuleFewRuns, "a verdict needs at least 3 runs per point; measure 6 for a gate", func(m Maker, d *Document) string { return m.bench(d, "--repeats", "6") }},
 	{summary.RuleNoisyRuns, "lists what disturbs this machine, and how to stop it", doctor},
 	{probe.WarnLoad, "lists what disturbs this machine, and how to stop it", doctor},
 	{probe.WarnGovernor, "lists what disturbs this machine, and how to stop it", doctor},
@@ -239,6 +232,18 @@ var advices = []advice{
 		}
 		return ""
 	}},
+}
+
+// bench returns the command that measures the sweep of the report again; empty if another tool or command measured some runs, if there are
+// several sweeps, or if its file is elsewhere.
+func (m Maker) bench(d *Document, words ...string) string {
+	if len(d.Selection.Sweeps) != 1 || d.Selection.Unswept {
+		return ""
+	}
+	if _, err := os.Stat(d.Selection.Sweeps[0]); err != nil {
+		return ""
+	}
+	return m.command("bench", append([]string{term.ShellWord(d.Selection.Sweeps[0])}, words...)...)
 }
 
 // bisecting returns the command that searches for the commit of the worst regression, if its sweep file is known or not, as asked. A slow
