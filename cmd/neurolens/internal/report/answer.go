@@ -69,7 +69,7 @@ func (m Maker) answers(d *Document) []Answer {
 	var others []Answer
 	if len(d.Trends) == 0 && (len(all) == 0 || len(guesses) > 0) {
 		others = m.oneOfSessions(d)
-		compares := m.Amount.Axis != "" || slices.ContainsFunc(d.Recommendations, func(r Recommendation) bool { return r.Rule == summary.RuleNoBaseline })
+		compares := m.Amount.Axis != "" && m.Amount.Axis != "benchmark" || slices.ContainsFunc(d.Recommendations, func(r Recommendation) bool { return r.Rule == summary.RuleNoBaseline })
 		if len(guesses) == 0 && (len(others) == 0 || d.Counts.Points > 1 && compares) {
 			others = append(others, m.nothingCompared(d))
 		}
@@ -844,7 +844,7 @@ func (m Maker) oneOfSessions(d *Document) []Answer {
 	case d.Selection.Sessions != 1 || !m.Others:
 		return nil
 	case m.Past > 1:
-		text := term.Verb(m.Past-1, "1 other has these points.", term.Thousands(m.Past-1)+" others have these points.")
+		text := term.Verb(m.Past-1, "1 other has", term.Thousands(m.Past-1)+" others have") + " these points. The newest two sessions:"
 		return []Answer{{Text: alone + text, Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
 	case m.Past == 0:
 		return []Answer{{Text: alone + "report --all looks at all of the store, as history does.", Command: m.command("report", "--all")}}

@@ -439,7 +439,7 @@ func TestAnswerOfFailed(t *testing.T) {
 	for _, a := range (Maker{Others: true, Past: 2}).Document(r).Answer {
 		all = append(all, a.Text)
 	}
-	valuetest.Equal(t, strings.Join(all, " "), failed+" Not compared with other sessions: 1 other has these points.")
+	valuetest.Equal(t, strings.Join(all, " "), failed+" Not compared with other sessions: 1 other has these points. The newest two sessions:")
 	past := trended()
 	r.Counts.ByStatus, r.Trends, r.Selection = map[string]int{"ok": 5, "error": 4}, past.Trends, past.Selection
 	got = texts(r)
@@ -479,7 +479,7 @@ func TestOneOfSessions(t *testing.T) {
 	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 1
 	for sessions, want := range map[int][2]string{
 		0: {"Not compared with other sessions: report --all looks at all of the store, as history does.", "neurolens report --all"},
-		3: {"Not compared with other sessions: 2 others have these points.", "neurolens compare session=last~1 session=last"},
+		3: {"Not compared with other sessions: 2 others have these points. The newest two sessions:", "neurolens compare session=last~1 session=last"},
 		1: {"Nothing is compared here: one point in one session.", "neurolens ls"},
 	} {
 		got := Maker{Others: true, Past: sessions}.Document(r).Answer
@@ -490,6 +490,13 @@ func TestOneOfSessions(t *testing.T) {
 		r.Counts.Points = 1
 		if len(got) != 1 || got[0].Text != want[0] || !strings.HasPrefix(got[0].Command, want[1]) {
 			t.Errorf("%d: %+v", sessions, got)
+		}
+	}
+	r.Counts.Points = 2
+	for axis, more := range map[string]bool{"n": true, "benchmark": false} {
+		got := Maker{Others: true, Past: 2, Amount: query.Contrast{Axis: axis, Value: "one"}}.Document(r).Answer
+		if said := len(got) > 1; said != more {
+			t.Errorf("of several values of %s: %+v", axis, got)
 		}
 	}
 }
