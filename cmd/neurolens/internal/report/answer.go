@@ -65,7 +65,7 @@ func (m Maker) answers(d *Document) []Answer {
 			all = append(all, m.bestAnswers(d, i, names)...)
 		}
 	}
-	all = slices.Concat(all, series, guesses)
+	all = append(all, series...)
 	var others []Answer
 	if len(d.Trends) == 0 && (len(all) == 0 || len(guesses) > 0) {
 		others = m.oneOfSessions(d)
@@ -76,9 +76,9 @@ func (m Maker) answers(d *Document) []Answer {
 	}
 	failed := failedAnswers(d, names)
 	if d.Counts.ByStatus[string(schema.StatusOK)] == 0 {
-		return slices.Concat(failed, all, others)
+		return slices.Concat(failed, all, guesses, others)
 	}
-	return slices.Concat(all, failed, others)
+	return slices.Concat(all, failed, guesses, others)
 }
 
 // pooled reports whether values are over many sessions, between which levels may have changed.

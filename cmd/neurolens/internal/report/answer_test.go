@@ -434,6 +434,10 @@ func TestAnswerOfFailed(t *testing.T) {
 	valuetest.Equal(t, strings.Join(got[len(got)-2:], " "), failed)
 	r.Counts.ByStatus = map[string]int{"error": 9}
 	valuetest.Equal(t, strings.Join(texts(r)[:2], " "), failed, "no run is ok")
+	r.Counts.ByStatus, r.Comparisons[0].From = map[string]int{"ok": 5, "error": 4}, summary.FromGuess
+	got = texts(r)
+	valuetest.Equal(t, len(got) > 2, true, "there is a guess")
+	valuetest.Equal(t, strings.Join(got[:2], " "), failed, "before a guess")
 	r.Counts.ByStatus, r.Comparisons, r.Pairs, r.Selection.Sessions = map[string]int{"ok": 5, "error": 4}, nil, nil, 1
 	var all []string
 	for _, a := range (Maker{Others: true, Past: 2}).Document(r).Answer {
