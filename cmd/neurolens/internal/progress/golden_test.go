@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,23 +158,6 @@ func TestNextOfMetrics(t *testing.T) {
 	for _, side := range []string{"", "base"} {
 		next := s.nextCommands([]query.SessionPoint{{Side: side, ValuedRuns: 1}})
 		valuetest.Contains(t, next[0], " --metric latency,cpu_user", side)
-	}
-}
-
-// TestNextOfWork: amounts of work are not compared as if they were variants.
-func TestNextOfWork(t *testing.T) {
-	s := Summary{Sweep: &sweep.Sweep{}, Result: runner.Result{Session: "01M0000000000000000000000A"}}
-	for axis, want := range map[string]string{"n": "next  neurolens ls session=", "impl": "next  neurolens compare session="} {
-		var points []query.SessionPoint
-		for i, median := range []float64{1, 4, 9} {
-			points = append(points, query.SessionPoint{Point: query.Point{Params: map[string]string{axis: strconv.Itoa(1 + i)}}, ValuedRuns: 1, Median: &median})
-		}
-		if axis == "impl" {
-			for i, name := range []string{"naive", "tiled", "fused"} {
-				points[i].Params = map[string]string{axis: name}
-			}
-		}
-		valuetest.Contains(t, s.nextCommands(points)[0], want, axis)
 	}
 }
 

@@ -251,11 +251,11 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	if len(s.Metrics) > 0 {
 		shown += " --metric " + term.ShellWord(strings.Join(s.Metrics, ","))
 	}
-	switch contrast, work := s.Contrast(points); {
+	switch contrast, _ := s.Contrast(points); {
 	case goesOn, failed && !measured:
 	case len(points) > 0 && points[0].Side != "", s.Sweep.Baseline != "" && len(points) > 1:
 		own("compare " + shown)
-	case contrast.Axis != "" && !work: // more work takes more time, which is no regression
+	case contrast.Axis != "":
 		own("compare " + shown + " --matrix " + term.ShellWord(contrast.String()))
 	case !failed:
 		own("ls " + shown)
