@@ -205,7 +205,7 @@ func (w Comparison) repeatsKnown() bool {
 func (w Comparison) repeatsDiffer() (text string, differ, all int) {
 	own, _ := w.withoutControls()
 	own = withRepeats(own)
-	counts := countVerdicts(own, said)
+	counts := countVerdicts(own, resultOf)
 	differ, all = counts[compare.RepeatsDiffer], len(own)
 	return RepeatsDiffer(differ, counts[compare.RepeatsAlike], all, w.noun()), differ, all
 }
@@ -305,7 +305,7 @@ func (w Comparison) whyEstimated() string {
 	return " (" + ReasonText(string(why[0])) + ")"
 }
 
-// unknownMachine says of sides without a machine what is known of it.
+// unknownMachine returns why sides without a machine have no verdict: their hardware differs, or the machine is unknown.
 func (w Comparison) unknownMachine() string {
 	if hardware := w.hardware(); hardware != "" {
 		return "different " + hardware
@@ -650,9 +650,9 @@ func isLoud(r *compare.Row) bool {
 
 // hidden counts the points that are not shown.
 func (w Comparison) hidden(places []int) string {
-	counts := countVerdicts(w.C.Points, said)
+	counts := countVerdicts(w.C.Points, resultOf)
 	for _, place := range places {
-		counts[said(&w.C.Rows[place].Point)]--
+		counts[resultOf(&w.C.Rows[place].Point)]--
 	}
 	text := verdictCounts(counts)
 	if text == "" {
@@ -664,8 +664,8 @@ func (w Comparison) hidden(places []int) string {
 // ofPoint returns the verdict of a point.
 func ofPoint(p *compare.Point) judge.Verdict { return p.Verdict }
 
-// said returns what is said of a point: what its repeats say, or else the verdict.
-func said(p *compare.Point) judge.Verdict {
+// resultOf returns the result of the repeats of a point if they were examined, and else the verdict.
+func resultOf(p *compare.Point) judge.Verdict {
 	if p.Repeats != nil {
 		return judge.Verdict(p.Repeats.Result)
 	}
@@ -682,10 +682,10 @@ func countVerdicts[T any](all []T, verdict func(*T) judge.Verdict) map[judge.Ver
 	return counts
 }
 
-// repeatsResults are what repeats may say, in the order in which it is counted.
+// repeatsResults are the results of repeats, in the order in which they are listed.
 var repeatsResults = []judge.Verdict{compare.RepeatsDiffer, compare.RepeatsAlike, judge.Verdict(judge.Noise), judge.Verdict(judge.Quantised), judge.Verdict(judge.FewRuns)}
 
-// verdictCounts lists the numbers of each verdict, the worst first, and of what repeats say.
+// verdictCounts lists the numbers of each verdict, the worst first, and of each result of repeats.
 func verdictCounts(counts map[judge.Verdict]int) string {
 	var parts []string
 	for _, v := range slices.Concat(compare.Verdicts, repeatsResults) {

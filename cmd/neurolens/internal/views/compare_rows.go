@@ -37,7 +37,7 @@ func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]ter
 	for i, place := range places {
 		rows[i] = append(AxisCells(varying, i), pointCells(&w.C.Rows[place], relative)...)
 	}
-	if last := len(columns) - 1; w.repeatsOnly() { // what the repeats say stands in place of verdicts
+	if last := len(columns) - 1; w.repeatsOnly() { // the results of repeats stand in place of verdicts
 		columns[last-4].Drop, columns[last-3].Drop, columns[last-1] = 2, 5, term.Column{Header: "REPEATS", Fixed: true} // P, NOISE
 		columns = columns[:last]
 		for i, place := range places {
