@@ -80,7 +80,7 @@ type Options struct {
 	Wait    bool   // wait for a device that another session is measuring
 }
 
-// Event is something that happens while a sweep runs. Exactly one of Plan, Waiting, Build, Reference, Progress, Run and Look is set.
+// Event is something that happens while a sweep runs. Exactly one of Plan, Waiting, Build, Reference, Unread, Progress, Run and Look is set.
 type Event struct {
 	Session   string
 	Env       *schema.Env // environment of the session
@@ -95,9 +95,11 @@ type Event struct {
 	Build []string
 	// Reference reports that the correct output is being computed, before the first launch that needs it, or that there is none.
 	Reference *Reference
-	Progress  *task.Progress
-	Run       *schema.Run // finished and stored
-	Look      *Look
+	// Unread reports, once, that the launch has printed results that nothing reads.
+	Unread   *Unread
+	Progress *task.Progress
+	Run      *schema.Run // finished and stored
+	Look     *Look
 }
 
 // Precision counts the points of a session that have the requested precision.

@@ -217,7 +217,9 @@ func (s *session) launch(ctx context.Context, on *lane, l sweep.Launch) (run sch
 	if run.Status == schema.StatusOK {
 		results = s.assembler.results(l, t, came)
 		if s.result.Unread == nil && l.Repeat == 0 {
-			s.result.Unread = s.launcher.unreadIn(ctx, l, came.leaving.text(sweep.Stdout))
+			if s.result.Unread = s.launcher.unreadIn(ctx, l, came.leaving.text(sweep.Stdout)); s.result.Unread != nil {
+				s.progress.report(Event{Launch: l, Unread: s.result.Unread})
+			}
 		}
 		for i := range results { // they came out of the same launch
 			came.leaving.giveTo(&results[i])

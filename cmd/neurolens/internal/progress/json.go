@@ -52,6 +52,8 @@ func (j *jsonReporter) prepare(e runner.Event) {
 		j.write([]member{{"event", "waiting"}, {"reason", e.Waiting}})
 	case e.Reference != nil:
 		j.reference(e)
+	case e.Unread != nil:
+		j.write([]member{{"event", "unread"}, {"format", e.Unread.Format}, {"results", int64(e.Unread.Results)}})
 	default:
 		j.write([]member{{"event", "build"}, {"command", answer.List(e.Build)}})
 	}

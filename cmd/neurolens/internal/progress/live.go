@@ -128,7 +128,7 @@ func (l *liveReporter) prepare(e runner.Event) {
 	l.hear(e)
 	if e.Plan == nil {
 		l.since, l.state.preparing = l.heard, l.preparation(e)
-		if e.Reference != nil && e.Reference.Problem != "" {
+		if e.Unread != nil || e.Reference != nil && e.Reference.Problem != "" {
 			l.state.preparing = ""
 			l.draw(l.wrapped(term.Gap + l.preparation(e)))
 		}

@@ -28,7 +28,7 @@ type Progress struct {
 // reporter is one way to show a session. Its methods are called one after another.
 type reporter interface {
 	begin(e runner.Event)    // the first event, whatever it is
-	prepare(e runner.Event)  // Plan, Waiting, Build or Reference is set
+	prepare(e runner.Event)  // Plan, Waiting, Build, Reference or Unread is set
 	looked(e runner.Event)   // Look is set
 	stage(e runner.Event)    // Progress is set
 	finished(e runner.Event) // Run is set
@@ -84,6 +84,7 @@ func (p *Progress) Observe(e runner.Event) {
 		p.reporter.stage(e)
 	case e.Look != nil:
 		p.reporter.looked(e)
+	case e.Unread != nil && e.Index+1 == e.Launches: // there is nothing left to stop
 	default:
 		p.reporter.prepare(e)
 	}
@@ -114,7 +115,12 @@ func WithMaxRepeats(args []string, repeats int) string {
 // WithResults returns a command line of bench that stores the results in a format which its program prints. It is empty where the sweep came
 // on standard input.
 func WithResults(args []string, format string) string {
-	return again(args, nil, "--set", "metrics.results={from: "+sweep.Stdout+", read: "+format+"}")
+	return again(args, nil, "--set", readsResults(format))
+}
+
+// readsResults returns the setting of a sweep that stores the results in a format which its program prints.
+func readsResults(format string) string {
+	return "metrics.results={from: " + sweep.Stdout + ", read: " + format + "}"
 }
 
 // WithRerun returns a command line of bench that measures failed runs again. It is empty where the sweep came on standard input.

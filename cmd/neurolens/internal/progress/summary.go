@@ -96,8 +96,8 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 		},
 	}
 	if u := s.Result.Unread; u != nil {
-		v.Above = append(v.Above, fmt.Sprintf("%s of %s that it printed were not read: these are its own times",
-			term.Count(u.Results, "result"), u.Format))
+		v.Above = append(v.Above, fmt.Sprintf("%s of %s that it printed %s not read: these are its own times",
+			term.Count(u.Results, "result"), u.Format, term.Verb(u.Results, "was", "were")))
 	}
 	won := s.Won
 	if scrolls := len(points)+s.lines(won) > longTable && !s.Published; len(won) > 0 && !scrolls {

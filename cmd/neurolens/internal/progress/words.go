@@ -112,13 +112,17 @@ func lookText(l *runner.Look) string {
 		term.Thousands(l.Conclusive()), term.Count(l.Points, "point"), term.Verb(l.Conclusive(), "has", "have"))
 }
 
-// preparation says what is being done before something can be measured.
+// preparation says what is being done before something can be measured, and what the first launch has shown.
 func (d description) preparation(e runner.Event) string {
 	switch {
 	case e.Waiting != "":
 		return term.OneLine("waiting  " + e.Waiting)
 	case e.Reference != nil:
 		return d.referenceText(e)
+	case e.Unread != nil:
+		u := e.Unread
+		return fmt.Sprintf("%s of %s that it prints %s not read: to store results, stop, and add --set %s",
+			term.Count(u.Results, "result"), u.Format, term.Verb(u.Results, "is", "are"), term.ShellWord(readsResults(u.Format)))
 	}
 	return term.OneLine("build  " + term.ShellLine(e.Build...))
 }
