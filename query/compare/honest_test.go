@@ -288,3 +288,22 @@ func TestNightsThatDoNotCount(t *testing.T) {
 		}
 	}
 }
+
+// TestNightsBetween: a night between the two that are compared does not count, as it has the change that is looked for.
+func TestNightsBetween(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for k := range 22 {
+		level := 1000 * (1 + .005*float64(k%3-1))
+		if k >= 20 {
+			level *= 1.2
+		}
+		runs = append(runs, querytest.RunsOf(&n, 1+k, nil, wobble(level)...)...)
+	}
+	store := querytest.SealedRuns(t, runs)
+	for base, want := range map[string]judge.Verdict{"session=last~2": judge.Regressed, "session=last~1": judge.Inconclusive} {
+		got := mustCompare(t, store, compare.Request{Base: base, Head: "session=last"})
+		valuetest.Equal(t, judge.Verdict(cellOf(got, 0, "verdict")), want, base)
+	}
+}
