@@ -12,7 +12,13 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-var goldens = filepath.Join("testdata", "golden")
+// Golden returns the path of a file that a layout writes, or of the folder of all of them: kernels/env.json, kernels. Tests of ingest read
+// these files too.
+func Golden(name string) string {
+	system := map[string]string{"chapters": "benchmark-harness", "kernels": "quasim", "matrix": "swift-mnist", "grid": "operation-grid"}
+	layout, file, _ := strings.Cut(name, "/")
+	return filepath.Join("..", "..", "fixtures", "results", system[layout], "layout", file)
+}
 
 // put makes a folder of files.
 func put(t *testing.T, files map[string]string) string {
@@ -28,7 +34,7 @@ func put(t *testing.T, files map[string]string) string {
 
 func golden(t *testing.T, name string) string {
 	t.Helper()
-	text := valuetest.Must(os.ReadFile(filepath.Join(goldens, name)))
+	text := valuetest.Must(os.ReadFile(Golden(name)))
 	return string(text)
 }
 
@@ -130,7 +136,7 @@ func TestOthers(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	valuetest.Fails(t, valuetest.Error(Check(filepath.Join(t.TempDir(), "none"))), "", "what is not there was checked")
-	one, err := Check(filepath.Join(goldens, "kernels", "kernels", "Scan.json"))
+	one, err := Check(Golden("kernels/kernels/Scan.json"))
 	valuetest.DeepEqual(t, []any{err, one.Files(), len(one.Problems)}, []any{nil, 1, 0}, "one file", one)
 }
 
@@ -174,7 +180,7 @@ func TestSampleMembers(t *testing.T) {
 		"seed3_swift_mnist/report.json":                                         "matrix/report/report.json",
 		"seed4_cuda_triton/benchmark_results.json":                              "grid/benchmark_results.json",
 	} {
-		want, got := members(t, filepath.Join(samples, real)), members(t, filepath.Join(goldens, ours))
+		want, got := members(t, filepath.Join(samples, real)), members(t, Golden(ours))
 		for name := range want {
 			free := strings.HasPrefix(name, "/problem_size/") || strings.Contains(name, "/problem_size/") || strings.Contains(name, "/config/") && strings.HasPrefix(name, "/[]")
 			if !got[name] && !free {
@@ -212,7 +218,7 @@ func members(t *testing.T, path string) map[string]bool {
 // FuzzCheck: any text under any recognized name is at most reported as wrong.
 func FuzzCheck(f *testing.F) {
 	for _, name := range []string{"chapters/benchmark_test_results.json", "kernels/summary.json", "kernels/env.json", "matrix/report/report.json", "grid/benchmark_results.json"} {
-		text := valuetest.Must(os.ReadFile(filepath.Join(goldens, name)))
+		text := valuetest.Must(os.ReadFile(Golden(name)))
 		f.Add(text)
 	}
 	f.Add([]byte("run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization\r\na,b,\"\n"))

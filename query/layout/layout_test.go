@@ -222,7 +222,7 @@ func TestGolden(t *testing.T) {
 			write(t, l, dir, runs...)
 		}
 		valid(t, dir, l)
-		golden := filepath.Join("testdata", "golden", string(l))
+		golden := layout.Golden(string(l))
 		got := texts(t, dir)
 		if *layout.Update {
 			valuetest.OK(t, os.RemoveAll(golden))
