@@ -359,6 +359,7 @@ func pointWords(n views.Notes, p *query.SessionPoint, everywhere []string) (word
 		n.Add(word, meaning)
 		own = append(own, word)
 	}
+	slices.SortStableFunc(own, func(a, b string) int { return doubt(b) - doubt(a) })
 	if more := len(own) - rowWords; more > 0 {
 		own = append(own[:rowWords], fmt.Sprintf("+%d", more))
 	}
@@ -395,6 +396,14 @@ func common(points []query.SessionPoint) []string {
 		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(wordsOf(&points[1+i]), w) })
 	}
 	return words
+}
+
+// doubt is 1 for a warning that doubts what was measured, else 0.
+func doubt(word string) int {
+	if views.AboutWork(word) {
+		return 1
+	}
+	return 0
 }
 
 // rowWords is how many warnings a row names; how many more there are it counts.

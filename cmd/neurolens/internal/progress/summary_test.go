@@ -21,6 +21,15 @@ func TestUnknownWarning(t *testing.T) {
 	}
 }
 
+// TestRowNamesDoubtFirst: of the two warnings that a row names, one that doubts what was measured is the first.
+func TestRowNamesDoubtFirst(t *testing.T) {
+	t.Parallel()
+	p := &query.SessionPoint{Warnings: []string{"autocorrelation", "drift", "lazy_result", "modes"}}
+	if words, _ := pointWords(views.Notes{}, p, nil); words != "lazy_result, autocorrelation, +2" {
+		t.Errorf("the row names %q", words)
+	}
+}
+
 // TestReasonsAlike: reasons that differ in amounts, or in the process that failed, are one; an exit status tells them apart.
 func TestReasonsAlike(t *testing.T) {
 	n := views.Notes{}

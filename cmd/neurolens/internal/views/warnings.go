@@ -37,7 +37,7 @@ var warningMeanings = map[string]string{
 	python.WarnFirstCall:        "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
 	python.WarnConfigIgnored:    "get_config of the benchmark asks for something that the run does not have; show says what, and which setting to use",
 	python.WarnUnseeded:         "a seed or deterministic algorithms were asked for, and something did not get them, see show; seed it in the benchmark",
-	python.WarnLazyResult:       "the benchmark returned an iterator or a function, and work that is left in it was not measured; consume or call it, or return something else",
+	python.WarnLazyResult:       "the benchmark returned an iterator or a function, and work that is left in it was not measured; consume or call it, or return something else; --prepare makes inputs",
 	stat.WarnSpread:             "the spread of the samples of a run (1.4826 MAD / median) is above 10 %; more iterations, less other work",
 	stat.WarnDrift:              "the samples of a run rise or fall over time; let the machine cool, more warm-up, --order random",
 	stat.WarnModes:              "the samples of a run are bimodal (they cluster around two values); more iterations will not help, find what switches",
@@ -67,6 +67,16 @@ func WarningMeaning(word string) string {
 		return "the work was done in " + format + ", which is not the model's own format"
 	}
 	return warningMeanings[word]
+}
+
+// aboutWork are the words of warning that doubt what was measured. The others are about how noisy or how fine the times are.
+var aboutWork = []string{
+	python.WarnLazyResult, python.WarnOutputNotFinite, runner.WarnFileChanged, schema.WarnUnchecked, task.WarnAppliedUnknown, task.WarnLeftRunning,
+}
+
+// AboutWork reports whether a word of warning doubts what was measured.
+func AboutWork(word string) bool {
+	return slices.Contains(aboutWork, word) || strings.HasPrefix(word, computedIn)
 }
 
 // ProfileWarnings returns the warnings of a run that are about its profile, with their meanings.
@@ -132,13 +142,13 @@ const everyPoint = "(all points) "
 func (n Notes) EveryPoint(word, meaning string) { n.Add(word, everyPoint+meaning) }
 
 // Lines explain each word once, with the first reason where there are several, and end with an empty line. Several words of warning share a
-// line, and help explains them.
+// line, and help explains them, except for those that doubt what was measured.
 func (n Notes) Lines() []string {
 	var rows, explained [][2]string // explained are the rows about words of warning
 	var words []string
 	for _, word := range slices.Sorted(maps.Keys(n)) {
 		meaning := n[word][0]
-		if len(n[word]) == 1 && strings.TrimPrefix(meaning, everyPoint) == WarningMeaning(word) {
+		if len(n[word]) == 1 && strings.TrimPrefix(meaning, everyPoint) == WarningMeaning(word) && !AboutWork(word) {
 			explained = append(explained, [2]string{word, meaning})
 			if strings.HasPrefix(meaning, everyPoint) {
 				word += " " + strings.TrimSpace(everyPoint)

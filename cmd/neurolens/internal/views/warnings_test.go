@@ -76,6 +76,23 @@ func TestNotesShareALine(t *testing.T) {
 	}
 }
 
+// TestNotesAboutWork: a warning that doubts what was measured is explained beside any number of others.
+func TestNotesAboutWork(t *testing.T) {
+	t.Parallel()
+	n := Notes{}
+	for _, word := range []string{"computed_in_fp32", "drift", "lazy_result", "load"} {
+		n.EveryPoint(word, WarningMeaning(word))
+	}
+	want := []string{
+		"computed_in_fp32  (all points) " + WarningMeaning("computed_in_fp32"),
+		"lazy_result       (all points) " + WarningMeaning("lazy_result"),
+		"warnings          drift (all points), load (all points): neurolens help WORD explains each", "",
+	}
+	if got := n.Lines(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // TestWarningsPage: the page about warnings has each of them, with its meaning, and no others.
 func TestWarningsPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "warnings.md"))
