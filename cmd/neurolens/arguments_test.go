@@ -129,7 +129,7 @@ func TestArguments(t *testing.T) {
 	}
 	count := 1
 	if programtest.Long() {
-		count = 20
+		count = 8
 	}
 	dir := argumentDump(t)
 	check := func(what string, list []string) {

@@ -127,7 +127,7 @@ func TestUnharmed(t *testing.T) {
 	bisect := []string{"bisect", "c0", "c3", "sweep.yaml", "--metric", "peak_memory", "--json"}
 	rounds := 2
 	if programtest.Long() {
-		rounds = 50
+		rounds = 12
 		found := start(bisect...)
 		found.MustRun(t)
 		if want := programtest.Git(t, dir, "rev-parse", "c2"); !strings.Contains(found.Printed.String(), want) || strings.Contains(found.Messages.String(), "skipped") {
