@@ -126,6 +126,7 @@ type Grouping struct {
 	Same       Shared
 
 	SidesTogether bool // a group has points of base and of head
+	Bisected      int  // number of runs that are left out, because bisect measured them; not in Runs
 }
 
 // Group sums up the runs with equal values of the keys. Grouping.Fields describes each value. A missing value is nil or an empty

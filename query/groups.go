@@ -42,7 +42,8 @@ const (
 //
 // With Best, the best point of a group is the one with the best median, then with the better p99, then with the smaller point_id. Points
 // with a result that is wrong or could not be checked, or in which more requests failed than are allowed, are not considered. Points of
-// the side base are considered only if the group has no others: they are of the commit that head was compared with.
+// the side base are considered only if the group has no others: they are of the commit that head was compared with. Runs that bisect
+// measured, perhaps at old commits, are left out of a group that has others with a value.
 //
 // The column of a key has the name of the column of runs, or the key as it was written. A parameter with the name of another column of
 // the result is called param.k. Keys that cannot be grouped by, or that no run has, are an ErrInput.
@@ -133,6 +134,9 @@ func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
 	if err := g.points(ctx, r, sel); err != nil {
 		return err
 	}
+	if err := g.leaveOutBisected(ctx, r); err != nil {
+		return err
+	}
 	if err := g.identities(ctx, r, sel); err != nil {
 		return err
 	}
@@ -177,6 +181,9 @@ func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
 		return "", err
 	}
 	values := ", true AS every" // a constant key, in case there is no other
+	if g.req.Best {
+		values += ", coalesce(list_contains(warnings, '" + schema.WarnBisect + "'), false) AS bisected"
+	}
 	for i, k := range sel.Order {
 		values += fmt.Sprintf(", %s AS %s", k.Value, member(i))
 	}
@@ -194,7 +201,11 @@ func (g *grouper) identities(ctx context.Context, r *scan.Reader, sel scan.Selec
 	for _, name := range IdentityColumns() {
 		values += fmt.Sprintf(", any_value(%[1]s) AS %[1]s", duck.Identifier(name))
 	}
-	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_identities AS SELECT "+values+" FROM "+runs+" GROUP BY point_id", sel.Args...)
+	some := ""
+	if g.found.Bisected > 0 {
+		some = " HAVING point_id IN (SELECT point_id FROM group_points)"
+	}
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_identities AS SELECT "+values+" FROM "+runs+" GROUP BY point_id"+some, sel.Args...)
 	return err
 }
 
@@ -212,8 +223,29 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+g.keysSQL("")+
 		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
-		scan.PointRows(runs, g.keysSQL("")+", machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
+		scan.PointRows(runs, g.keysSQL("")+", machine, "+g.bisectedSQL(), endedCounts+g.uncheckedSQL()), sel.Args...)
 	return err
+}
+
+// bisectedSQL returns the key that tells the runs that bisect measured from others, which only matters for a best point.
+func (g *grouper) bisectedSQL() string {
+	if !g.req.Best {
+		return ""
+	}
+	return "bisected, "
+}
+
+// leaveOutBisected removes the runs that bisect measured from group_points, where a group has others with a value, and counts them.
+func (g *grouper) leaveOutBisected(ctx context.Context, r *scan.Reader) error {
+	if !g.req.Best {
+		return nil
+	}
+	text := "DELETE FROM group_points AS b WHERE bisected AND EXISTS (SELECT 1 FROM group_points AS o WHERE NOT o.bisected AND o.valued_runs > 0 AND " +
+		g.sameKeysSQL("o", "b") + ") RETURNING runs"
+	return r.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
+		g.found.Bisected += int(duck.Integer(row[0]))
+		return nil
+	})
 }
 
 // endedCounts are aggregates of the runs of a point by status. Nearly all runs are ok, and a map for each point would take most of the
@@ -225,7 +257,7 @@ func (g *grouper) ofBest() string {
 	if !g.req.Best {
 		return ""
 	}
-	return "samples_min, samples_max, p99, unchecked, failed_requests, valued_runs, "
+	return "samples_min, samples_max, p99, unchecked, failed_requests, valued_runs, " + g.bisectedSQL()
 }
 
 // uncheckedSQL returns the aggregates of whether the result of a run could not be checked, and whether requests failed, which only matter

@@ -118,6 +118,22 @@ func TestGroups(t *testing.T) {
 	valuetest.Equal(t, len(best), 4)
 }
 
+// TestGroupsBestBisected: runs of bisect, of old commits, are left out of a group that has others with a value, and counted.
+func TestGroupsBestBisected(t *testing.T) {
+	t.Parallel()
+	bisected := func(r *schema.Run) { r.Warnings, r.Side = []string{"load", schema.WarnBisect}, "head" }
+	failed := func(r *schema.Run) { r.Status, r.Metrics, r.Primary = schema.StatusError, nil, "" }
+	db := querytest.Open(t, querytest.NewStore(
+		t, groupRun(0, 300, "fp32", "64", nil), groupRun(1, 100, "fp32", "64", bisected), groupRun(2, 50, "fp32", "128", bisected),
+		groupRun(3, 70, "fp64", "64", failed), groupRun(4, 60, "fp64", "64", bisected),
+	))
+	found, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: true}, "precision", "params", "median", "points", "runs")
+	wantLines(t, "the best", got, "fp32 map[dim:64] 300 1 1", "fp64 map[dim:64] 60 1 2")
+	valuetest.Equal(t, [3]int{found.Bisected, found.Runs, found.Points}, [3]int{2, 3, 2})
+	found, _ = groups(t, db, query.GroupRequest{By: []string{"precision"}}, "runs")
+	valuetest.Equal(t, [2]int{found.Bisected, found.Runs}, [2]int{0, 5}, "without a choice")
+}
+
 func TestGroupsBest(t *testing.T) {
 	t.Parallel()
 	db := groupStore(t)

@@ -43,7 +43,7 @@ shows the point with the best median, of each group or of all runs. Only ok runs
 count for numbers: the median of each run, then the median over the runs of a
 point. LOWEST and HIGHEST are the lowest and the highest of these medians. A
 point of a session that compares two commits has a median for base and one for
-head. --best leaves base out. Failed runs are counted.
+head. --best leaves base and the runs of bisect out. Failed runs are counted.
 
 The metric is the primary one of each run. --metric names others; --by and
 --best take one. With one --metric, median and p99 in filters and in --sort

@@ -86,6 +86,11 @@ the best are chosen from points that do different work: --by variant,benchmark g
 		g.SidesTogether = true
 		valuetest.Equal(t, slices.Contains(l.groups(g).Below, want), true, want)
 	}
+	bisected := mixedGroups(true)
+	bisected.Bisected = 1
+	if below := l.groups(bisected).Below; !slices.Contains(below, "1 run of bisect left out, which measured older commits") {
+		t.Errorf("a run of bisect is left out: %q", below)
+	}
 	for best, reds := range map[bool]int{true: 0, false: 1} { // what failed is not the best point
 		g := mixedGroups(best)
 		for i := range g.Groups {
