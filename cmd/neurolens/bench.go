@@ -268,7 +268,11 @@ func (b *bench) foresee() (compare.Prediction, error) {
 	if err != nil {
 		return compare.Prediction{}, err
 	}
-	known, err := compare.Predict(b.cmd.Context(), db, b.sweep.Suites())
+	var points []string
+	for i := range b.sweep.Points {
+		points = append(points, b.sweep.Points[i].PointID)
+	}
+	known, err := compare.Predict(b.cmd.Context(), db, points)
 	return known, errors.Join(err, db.Close())
 }
 

@@ -27,16 +27,16 @@ type noise struct {
 	margin      float64
 }
 
-// Predict reads the newest session of some suites that has two sides. If there is none, the Prediction is empty.
-func Predict(ctx context.Context, db *query.DB, suites []string) (Prediction, error) {
-	newest, err := db.Runs(ctx, query.ListRequest{
-		Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.QuoteAll(suites), Limit: 1,
-	}, "session_id", "machine")
+// Predict reads the newest session with two sides of some points, which are given by their ids. If there is none, the Prediction is empty:
+// other points may be noisier.
+func Predict(ctx context.Context, db *query.DB, points []string) (Prediction, error) {
+	ofPoints := " point_id=" + filter.QuoteAll(points)
+	newest, err := db.Runs(ctx, query.ListRequest{Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok" + ofPoints, Limit: 1}, "session_id", "machine")
 	if err != nil || len(newest) == 0 {
 		return Prediction{}, err
 	}
 	f := Prediction{Session: newest[0].SessionID, Machine: newest[0].Env.Machine}
-	c, err := Compare(ctx, db, Request{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
+	c, err := Compare(ctx, db, Request{Base: "session_id=" + f.Session + ofPoints, Inputs: true, Absolute: true})
 	if errors.Is(err, answer.ErrInput) { // no point has both sides
 		return Prediction{}, nil
 	}
