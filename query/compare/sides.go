@@ -199,10 +199,13 @@ func (m *comparison) sameMachines(ctx context.Context, name string) error {
 // checkDisjoint rejects runs that are on both sides: a run does not differ from itself.
 func (m *comparison) checkDisjoint(ctx context.Context) error {
 	if m.hasOwnStores() {
-		if m.sameSessions() {
-			return answer.InputError("compare: BASE and HEAD have runs of the same session: want a HEAD measured after the file BASE was written")
+		switch {
+		case !m.sameSessions():
+			return nil
+		case m.req.HeadFile != "" && slices.Equal(m.base.strata, m.head.strata): // ids of imported runs are of their content
+			return answer.InputError("compare: %s and %s hold the same results, so nothing differs", m.req.BaseFile, m.req.HeadFile)
 		}
-		return nil
+		return answer.InputError("compare: BASE and HEAD have runs of the same session: want a HEAD measured after the file BASE was written")
 	}
 	if !m.sameSessions() && !(m.base.hasSessionless() && m.head.hasSessionless()) {
 		return nil
