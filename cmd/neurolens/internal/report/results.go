@@ -370,8 +370,8 @@ func (p markdownWriter) wins(c *summary.Comparison) {
 		return
 	}
 	names := slices.SortedFunc(maps.Keys(c.Wins), func(a, b string) int { return cmp.Or(c.Wins[b]-c.Wins[a], strings.Compare(a, b)) })
-	parts := term.Texts(names, func(name string) string { return name + " " + term.Thousands(c.Wins[name]) })
-	p.line("Fastest by estimate, for %s: %s.", term.Count(c.Sets, "baseline"), strings.Join(parts, ", "))
+	parts := term.Texts(names, func(name string) string { return settingName(c, name) + " at " + ofPoints(c.Wins[name], c.Sets) })
+	p.line("Fastest by estimate: %s.", strings.Join(parts, ", "))
 }
 
 // ratios is a table of the changes of groups of pairs, with all of them last.
