@@ -229,7 +229,7 @@ func (d *compared) byVerdict(style chart.Style, mark func(i int, r *compare.Row)
 	for i, r := range d.rows {
 		s := &all[places[r.Verdict]]
 		k := mark(i, r)
-		k.Point, k.Word, k.Text, k.Command = cmp.Or(r.HeadID, r.BaseID), string(r.Verdict), d.text(i, r), d.reproduced(r)
+		k.Point, k.Word, k.Text, k.Command = cmp.Or(r.HeadID, r.BaseID), string(views.ResultOf(&r.Point)), d.text(i, r), d.reproduced(r)
 		s.Marks = append(s.Marks, k)
 	}
 	return all
@@ -258,8 +258,8 @@ func (d *compared) text(i int, r *compare.Row) string {
 			change = views.PointChange(r) + " (" + views.Ends(e.Low, e.High, r.Scale, r.Unit) + ")"
 		}
 	}
-	verdict := string(r.Verdict)
-	if r.Reason != "" {
+	verdict := string(views.ResultOf(&r.Point))
+	if r.Reason != "" && r.Repeats == nil {
 		verdict += " (" + string(r.Reason) + ")"
 	}
 	return sentence(d.names[i]+": "+values, change, verdict, plain(term.FirstLine(r.Failure)))

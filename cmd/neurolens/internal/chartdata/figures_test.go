@@ -364,6 +364,23 @@ func TestForestAndScatter(t *testing.T) {
 }
 
 // TestTonesDiffer: the marks of unchanged and of inconclusive points differ.
+// TestForestOfRepeats: where only the repeats of imported results are judged, a forest has the words that the table of compare has.
+func TestForestOfRepeats(t *testing.T) {
+	runs := twelve()
+	for i := range runs {
+		runs[i].Source = "hyperfine"
+	}
+	c := compared(t, stored(t, runs...), compare.Request{Base: "session=" + sessionID(3), Head: "session=" + sessionID(9)})
+	f, err := maker.Forest(c, chartdata.Selection{})
+	sound(t, f, err)
+	for _, k := range f.All() {
+		r := c.Rows[int(k.Y)]
+		if r.Repeats == nil || k.Word != r.Repeats.Result || !strings.HasSuffix(k.Text, ", "+k.Word+".") && !strings.HasSuffix(k.Text, ", "+k.Word) {
+			t.Errorf("%s: %q of %+v", k.Text, k.Word, r.Repeats)
+		}
+	}
+}
+
 func TestTonesDiffer(t *testing.T) {
 	if open, same := chartdata.ToneOf(judge.Inconclusive), chartdata.ToneOf(judge.Unchanged); open == same || chartdata.ToneOf(judge.Estimate) != open {
 		t.Errorf("inconclusive is %s, unchanged %s, an estimate %s", open, same, chartdata.ToneOf(judge.Estimate))

@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -137,6 +138,8 @@ func (w Comparison) answer() string {
 	switch {
 	case points == 0:
 		return "nothing was compared"
+	case w.aboutOne(points):
+		return w.worst([]judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Unchanged, judge.Inconclusive})
 	case changed == 0 && counts[judge.Unchanged] == points:
 		return "no change in " + all
 	case w.repeatsOnly():
@@ -155,6 +158,9 @@ func (w Comparison) answer() string {
 	if changed == points {
 		text = allVerdicts(counts, points, w.noun())
 	}
+	if _, settings := w.settings(); settings {
+		text = strings.NewReplacer(string(judge.Regressed), w.worse(true), string(judge.Improved), w.worse(false)).Replace(text)
+	}
 	if changed < points {
 		for _, v := range []judge.Verdict{judge.Estimate, judge.Inconclusive} {
 			if n := counts[v]; n > 0 {
@@ -164,6 +170,47 @@ func (w Comparison) answer() string {
 	}
 	text += w.most(counts[judge.Regressed]+counts[judge.Changed]+counts[judge.Improved], changes...)
 	return text + w.besides()
+}
+
+// settings returns how sentences name the two sides if they are two settings of one session, as bench compares at its end: values of an axis.
+func (w Comparison) settings() (c contest, ok bool) {
+	if len(w.C.Base.Sessions) != 1 || !slices.Equal(w.C.Base.Sessions, w.C.Head.Sessions) {
+		return c, false
+	}
+	if w.C.Contrast.Axis != "" {
+		return contestOf(w.C), true
+	}
+	var axes []query.FactDifference
+	for _, d := range w.C.Differs {
+		if slices.Contains(IdentityColumns, d.Name) || strings.HasPrefix(d.Name, filter.ParamPrefix) {
+			axes = append(axes, d)
+		}
+	}
+	if len(axes) != 1 || len(axes[0].Base) != 1 || len(axes[0].Head) != 1 {
+		return c, false
+	}
+	return alongAxis(strings.TrimPrefix(axes[0].Name, filter.ParamPrefix), axes[0].Base[0]), true
+}
+
+// aboutOne reports whether one point of two settings is compared, so that a sentence about it says all.
+func (w Comparison) aboutOne(points int) bool {
+	_, settings := w.settings()
+	return settings && points == 1 && len(w.C.Rows) == 1 && sentenceRank(&w.C.Rows[0]) != notComparedRank &&
+		(called(w.C.Rows[0].Verdict) || slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive}, w.C.Rows[0].Verdict))
+}
+
+// worse returns the word for settings that are worse, or better, than another: slower and faster if all values are times.
+func (w Comparison) worse(worse bool) string {
+	isNoTime := func(r compare.Row) bool { return r.Unit != "ns" || r.Better != string(schema.BetterLower) }
+	switch times := !slices.ContainsFunc(w.C.Rows, isNoTime); {
+	case times && worse:
+		return "slower"
+	case times:
+		return "faster"
+	case worse:
+		return "worse"
+	}
+	return "better"
 }
 
 // besides ends a sentence about points with a verdict with what the repeats of the others say.
@@ -180,7 +227,7 @@ func (w Comparison) announced() string {
 	names, text := w.constants(true), w.headline()
 	if len(w.C.Rows) == 1 {
 		names = append(names, w.constants(false)...)
-		if r := &w.C.Rows[0]; r.Estimates != nil && r.Verdict == judge.Unchanged {
+		if r := &w.C.Rows[0]; r.Estimates != nil && r.Verdict == judge.Unchanged && !w.aboutOne(1) {
 			text += w.most(1, r.Verdict)
 		}
 	}
@@ -205,7 +252,7 @@ func (w Comparison) repeatsKnown() bool {
 func (w Comparison) repeatsDiffer() (text string, differ, all int) {
 	own, _ := w.withoutControls()
 	own = withRepeats(own)
-	counts := countVerdicts(own, resultOf)
+	counts := countVerdicts(own, ResultOf)
 	differ, all = counts[compare.RepeatsDiffer], len(own)
 	return RepeatsDiffer(differ, counts[compare.RepeatsAlike], all, w.noun()), differ, all
 }
@@ -356,6 +403,12 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 	if r == nil || r.Estimates == nil {
 		return ""
 	}
+	place := slices.IndexFunc(w.C.Rows, func(row compare.Row) bool {
+		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric
+	})
+	if c, ok := w.settings(); ok {
+		return c.line(r, c.pointNames(w.C.Rows)[place])
+	}
 	ends := ""
 	if known(r.Estimates) {
 		ends = Ends(r.Estimates.Low, r.Estimates.High, r.Scale, r.Unit)
@@ -364,9 +417,6 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 	if methodFlag(r) != "" { // the change does not follow from the medians
 		text = WithInterval(PointChange(r), ends)
 	}
-	place := slices.IndexFunc(w.C.Rows, func(row compare.Row) bool {
-		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric
-	})
 	if name := PointNames(w.pointAxes([]int{place}), 1)[0]; name != "" {
 		text = term.CutDistinct([]string{name}, longestPoint)[0] + " " + text
 	}
@@ -650,9 +700,9 @@ func isLoud(r *compare.Row) bool {
 
 // hidden counts the points that are not shown.
 func (w Comparison) hidden(places []int) string {
-	counts := countVerdicts(w.C.Points, resultOf)
+	counts := countVerdicts(w.C.Points, ResultOf)
 	for _, place := range places {
-		counts[resultOf(&w.C.Rows[place].Point)]--
+		counts[ResultOf(&w.C.Rows[place].Point)]--
 	}
 	text := verdictCounts(counts)
 	if text == "" {
@@ -664,8 +714,8 @@ func (w Comparison) hidden(places []int) string {
 // ofPoint returns the verdict of a point.
 func ofPoint(p *compare.Point) judge.Verdict { return p.Verdict }
 
-// resultOf returns the result of the repeats of a point if they were examined, and else the verdict.
-func resultOf(p *compare.Point) judge.Verdict {
+// ResultOf returns the result of the repeats of a point if they were examined, and else the verdict.
+func ResultOf(p *compare.Point) judge.Verdict {
 	if p.Repeats != nil {
 		return judge.Verdict(p.Repeats.Result)
 	}

@@ -39,7 +39,7 @@ func (w Comparison) Markdown() []byte {
 		if len(rest) > 0 {
 			counts := map[judge.Verdict]int{}
 			for _, place := range rest {
-				counts[resultOf(&w.C.Rows[place].Point)]++
+				counts[ResultOf(&w.C.Rows[place].Point)]++
 			}
 			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", term.Count(len(rest), w.noun()), verdictCounts(counts))
 			w.table(&b, rest)

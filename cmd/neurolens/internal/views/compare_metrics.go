@@ -51,7 +51,7 @@ func (w Comparison) otherCounts() []string {
 				own = append(own, w.C.Others[i].Point)
 			}
 		}
-		parts = append(parts, metric+": "+verdictCounts(countVerdicts(own, resultOf)))
+		parts = append(parts, metric+": "+verdictCounts(countVerdicts(own, ResultOf)))
 	}
 	if len(parts) == 0 {
 		return nil

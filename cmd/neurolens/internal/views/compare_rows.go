@@ -42,7 +42,7 @@ func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]ter
 		columns = columns[:last]
 		for i, place := range places {
 			if r := &w.C.Rows[place]; r.Repeats != nil {
-				rows[i][last-1] = term.Cell{Text: r.Repeats.Result}
+				rows[i][last-1] = term.Cell{Text: string(ResultOf(&r.Point))}
 			}
 			rows[i] = rows[i][:last]
 		}

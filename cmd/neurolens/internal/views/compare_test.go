@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -100,6 +101,53 @@ func TestHeadline(t *testing.T) {
 			t.Errorf("%v without machines\ngot  %s\nwant %s", c.verdicts, got, want)
 		}
 	}
+}
+
+// TestHeadlineOfSettings: of two settings of one session the first line says what bench says: which is slower than which.
+func TestHeadlineOfSettings(t *testing.T) {
+	t.Parallel()
+	const slower, open = "n=2 is slower than n=1: latency +20.0 % (+10.0 % to +30.0 %)", "n=2 against n=1: inconclusive, +20.0 % (+10.0 % to +30.0 %)"
+	for _, c := range []struct {
+		want     string
+		verdicts []judge.Verdict
+	}{
+		{slower, []judge.Verdict{judge.Regressed}},
+		{"n=2 is as good as n=1: +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Unchanged}},
+		{open, []judge.Verdict{judge.Inconclusive}},
+		{"both points slower; most: m=0: " + slower, []judge.Verdict{judge.Regressed, judge.Regressed}},
+		{"2 slower, 1 faster of 4 points, 1 inconclusive; most: m=0: " + slower, []judge.Verdict{judge.Regressed, judge.Regressed, judge.Improved, judge.Inconclusive}},
+		{"no change in 2 points", []judge.Verdict{judge.Unchanged, judge.Unchanged}},
+		{"nothing decided: both points inconclusive; most: m=0: " + open, []judge.Verdict{judge.Inconclusive, judge.Inconclusive}},
+	} {
+		all := compare.Comparison{Metrics: []string{"latency"}}
+		all.Base.Sessions, all.Head.Sessions = []string{"s"}, []string{"s"}
+		for i, verdict := range c.verdicts {
+			r := compared(verdict, .2, .1, .3)
+			r.Unit, r.Better, r.BaseID, r.HeadID = "ns", "lower", fmt.Sprint("a", i), fmt.Sprint("b", i)
+			r.Identity.Params = map[string]string{"n": "2", "m": strconv.Itoa(i)}
+			all.Rows, all.Points = append(all.Rows, r), append(all.Points, r.Point)
+		}
+		sides := all
+		all.Contrast = query.Contrast{Axis: "n", Value: "1"}
+		sides.Differs = []query.FactDifference{{Kind: query.ConfigurationFact, Name: "param.n", Base: []string{"1"}, Head: []string{"2"}}}
+		for name, c2 := range map[string]*compare.Comparison{"values of an axis": &all, "two filters": &sides} {
+			if got := (Comparison{C: c2}).headline(); got != c.want {
+				t.Errorf("%s, %v\ngot  %s\nwant %s", name, c.verdicts, got, c.want)
+			}
+		}
+		all.Head.Sessions = []string{"another"}
+		if got := (Comparison{C: &all}).headline(); strings.Contains(got, "slower") || strings.Contains(got, "against") {
+			t.Errorf("of two sessions: %s", got)
+		}
+	}
+	all := compare.Comparison{Metrics: []string{"accuracy"}, Contrast: query.Contrast{Axis: "n", Value: "1"}}
+	all.Base.Sessions, all.Head.Sessions = []string{"s"}, []string{"s"}
+	for range 2 {
+		r := compared(judge.Regressed, -.2, -.3, -.1)
+		r.Metric, r.Unit, r.Better, r.Identity.Params = "accuracy", "ratio", "higher", map[string]string{"n": "2"}
+		all.Rows, all.Points = append(all.Rows, r), append(all.Points, r.Point)
+	}
+	valuetest.Equal(t, (Comparison{C: &all}).headline(), "both points worse; most: n=2 has lower accuracy than n=1: −20.0 % (−30.0 % to −10.0 %)")
 }
 
 // TestHeadlineRepeats: without a verdict the first line says in how many points the repeats differ, which these are and by how much, and at last

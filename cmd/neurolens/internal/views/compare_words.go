@@ -156,8 +156,8 @@ func (w Comparison) counts() []string {
 	}
 	what := strings.Join(parts, ", ") + w.inconclusiveText()
 	if w.repeatsOnly() {
-		what = verdictCounts(countVerdicts(own, resultOf))
-	} else if repeats := verdictCounts(countVerdicts(withRepeats(own), resultOf)); repeats != "" {
+		what = verdictCounts(countVerdicts(own, ResultOf))
+	} else if repeats := verdictCounts(countVerdicts(withRepeats(own), ResultOf)); repeats != "" {
 		what += " (repeats: " + repeats + ")"
 	}
 	lines := []string{term.Count(points, w.noun()) + ": " + what}
