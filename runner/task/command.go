@@ -547,7 +547,7 @@ func (s *supervisor) cleanUp() {
 		fail("took more than %s; raise timeouts.teardown", short(s.job.CleanupWait))
 	case signal != "" || *code != 0:
 		failed.Kind, failed.ExitCode = kindCleanup, code
-		fail("%s", withErrorLine(describe(code, signal), printed))
+		fail("%s", withErrorLine(describe(code, signal), printed, nil))
 	}
 }
 

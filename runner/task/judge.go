@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func (r *run) outcome() Outcome {
 	}
 	r.judge(&o)
 	if o.ErrorKind == kindExit || o.ErrorKind == kindSignal {
-		o.Error = withErrorLine(o.Error, r.stderr)
+		o.Error = withErrorLine(o.Error, r.stderr, r.stdout)
 	}
 	if o.Status == schema.StatusOutputLimit && r.spec.perProcess() && sizeOf(r.stdout) > r.job.OutputLimit {
 		o.Error += "; --output null (in a sweep file output: {to: null}) discards standard output"
@@ -72,9 +73,10 @@ const (
 	maxErrorLine  = 200
 )
 
-// withErrorLine appends the error line of standard error to an error that only describes how a process ended.
-func withErrorLine(text string, stderr *os.File) string {
-	line := ErrorLine(tail(stderr, errorTailSize))
+// withErrorLine appends the error line of standard error to an error that only describes how a process ended. Test programs and many
+// scripts report on standard output, whose error line it appends if standard error has none.
+func withErrorLine(text string, stderr, stdout *os.File) string {
+	line := cmp.Or(ErrorLine(tail(stderr, errorTailSize)), ErrorLine(tail(stdout, errorTailSize)))
 	if line == "" {
 		return text
 	}
@@ -233,12 +235,15 @@ var (
 	saysExit = regexp.MustCompile(`(?i)(exit (status|code):? [0-9]+|[0-9]+ exit status|returned status [0-9]+|\*\*\* .*Error [0-9]+|(^|: )exiting\b[^:]*|^compilation (terminated|aborted)\.?)$`)
 	// isTraceback matches the beginning of a Python stack trace, whose exception is below it; in other stack traces it is above.
 	isTraceback = regexp.MustCompile(`^Traceback \(most recent call last\):$`)
+	// namesTest matches a failed test of pytest, go test, GoogleTest, TAP, libtest or CTest. Summaries follow it.
+	namesTest = regexp.MustCompile(`^(FAILED |--- FAIL: |not ok |\[  FAILED  \] )|\.\.\. FAILED$|\*\*\*Failed\b`)
 )
 
-// ErrorLine returns the line of a standard error with the reason why a program failed; empty: it has none. Programs print it last,
-// except for its details: stacks and excerpts, which are indented or introduced by a colon, help about options, notes, and exit statuses
-// of children. An error that is announced is above such a stack, in which some lines are not indented. The message of an exception of
-// Python may have several lines, of which the first is returned. A single indented line below completes the line above it.
+// ErrorLine returns the line of an output with the reason why a program failed; empty: it has none. Programs print it last, except for its
+// details: stacks and excerpts, which are indented or introduced by a colon, help about options, notes, and exit statuses of children. An
+// error that is announced is above such a stack, in which some lines are not indented. The message of an exception of Python may have
+// several lines, of which the first is returned. Of a test program it is the first failed test. A single indented line below completes the
+// line above it.
 func ErrorLine(text string) string {
 	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
 	for i, line := range lines {
@@ -272,17 +277,25 @@ func ErrorLine(text string) string {
 			}
 		}
 	}
+	test := slices.IndexFunc(lines, namesTest.MatchString)
 	switch {
 	case announced >= 0:
 		last = announced
+	case test >= 0:
+		last = test
 	case last < 0:
 		last = other
 	}
-	told := strings.TrimSpace(lines[last])
-	if last+1 < len(lines) && isIndented(lines[last+1]) && (last+2 == len(lines) || !isIndented(lines[last+2])) {
-		told = strings.TrimSuffix(told, ":") + ": " + strings.TrimSpace(lines[last+1])
+	return told(lines[last:])
+}
+
+// told returns the first line, completed by a single indented line below it.
+func told(lines []string) string {
+	line := strings.TrimSpace(lines[0])
+	if len(lines) > 1 && isIndented(lines[1]) && (len(lines) == 2 || !isIndented(lines[2])) {
+		line = strings.TrimSuffix(line, ":") + ": " + strings.TrimSpace(lines[1])
 	}
-	return told
+	return line
 }
 
 func isIndented(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }

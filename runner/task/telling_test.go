@@ -67,3 +67,26 @@ func TestTellingLineElse(t *testing.T) {
 		valuetest.DeepEqual(t, ErrorLine(text), want, text)
 	}
 }
+
+// TestTellingOutput: where standard error says nothing, the reason is on standard output, also of programs that test.
+func TestTellingOutput(t *testing.T) {
+	for text, want := range map[string]string{
+		"loading\nValueError: shape mismatch (7, 3)\n": "ValueError: shape mismatch (7, 3)",
+		"==== FAILURES ====\n____ test_a ____\n\n>   assert x == 4\nE   AssertionError: no\n\ntest_x.py:3: AssertionError\n" +
+			"==== short test summary info ====\nFAILED test_x.py::test_a - AssertionError: no\n==== 1 failed, 1 passed in 0.09s ====\n": "FAILED test_x.py::test_a - AssertionError: no",
+		"--- FAIL: TestA (0.00s)\n    x_test.go:3: got 7\nFAIL\nFAIL\tg\t0.002s\nFAIL\n":   "--- FAIL: TestA (0.00s): x_test.go:3: got 7",
+		"[ RUN      ] A.B\na.cc:1: Failure\n[  FAILED  ] A.B (0 ms)\n\n 1 FAILED TEST\n":   "[  FAILED  ] A.B (0 ms)",
+		"1..2\nok 1 - a\nnot ok 2 - b\n# got 3\n":                                          "not ok 2 - b",
+		"test a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n":    "test b ... FAILED",
+		"1/1 Test #1: a ...***Failed    0.01 sec\n\nTotal Test time (real) =   0.02 sec\n": "1/1 Test #1: a ...***Failed    0.01 sec",
+	} {
+		file := func(text string) *os.File {
+			f := valuetest.Must(os.CreateTemp(t.TempDir(), ""))
+			t.Cleanup(func() { f.Close() })
+			valuetest.Must(f.WriteString(text))
+			return f
+		}
+		valuetest.DeepEqual(t, withErrorLine("exit status 3", file(" \n"), file(text)), "exit status 3: "+want, text)
+		valuetest.DeepEqual(t, withErrorLine("exit status 3", file("no\n"), file(text)), "exit status 3: no", text)
+	}
+}
