@@ -350,6 +350,9 @@ func PrefixOf(column string) string {
 	return column
 }
 
+// Failed is the value of status that stands for each status of a failed run: neither ok, nor unsupported, nor skipped.
+const Failed = "failed"
+
 // texts returns the texts that a value matches: ids, a canonical form, or the value itself. A value that the column cannot have is an
 // error.
 func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
@@ -367,12 +370,13 @@ func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 			return nil, w.fail(v, "want one of %s", strings.Join(possible, " "))
 		}
 		return []string{canonical}, nil
+	case f.Column.Name == "status" && v.Text == Failed:
+		return slices.DeleteFunc(slices.Clone(possible), func(s string) bool { return !schema.Status(s).Failed() }), nil
 	case possible != nil && !slices.Contains(possible, v.Text):
-		hint := ""
 		if f.Column.Name == "status" {
-			hint = "; status!=ok selects every run that is not ok"
+			possible = append(slices.Clone(possible), Failed)
 		}
-		return nil, w.fail(v, "want one of %s%s", strings.Join(possible, " "), hint)
+		return nil, w.fail(v, "want one of %s", strings.Join(possible, " "))
 	case f.Entry != "" && !v.quoted:
 		if canonical := schema.CanonicalText(v.Text); canonical != v.Text {
 			return []string{v.Text, canonical}, nil

@@ -112,7 +112,7 @@ func TestFilterRefusals(t *testing.T) {
 		{`measure_ns>1foo`, `unit "foo" is not known`},
 		{`batch_size="8"`, `the text "8" is not a number`},
 		{`git_dirty=yes`, `want true, false or null`},
-		{`status=failed`, `filter: status=failed  (offset 7): want one of ok error timeout crashed oom unsupported skipped output_limit cancelled unkillable lost; status!=ok selects every run that is not ok`},
+		{`status=fail`, `filter: status=fail  (offset 7): want one of ok error timeout crashed oom unsupported skipped output_limit cancelled unkillable lost failed`},
 		{`status!=ok,"fail"`, `(offset 11): want one of ok error`},
 		{`stage=run`, `want one of build setup warmup measure validate teardown profile`},
 		{`purpose=test`, `want one of measure profile`},
