@@ -91,7 +91,7 @@ func factsOf(run *schema.Run) map[string]string {
 	return all
 }
 
-// baseCommit finds Related.Against.
+// baseCommit returns the base commit of the session of a run, if it compared two commits.
 func (db *DB) baseCommit(ctx context.Context, run *schema.Run) (string, error) {
 	if run.Side == "" {
 		return "", nil

@@ -130,8 +130,21 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 	})
 }
 
-// printRuns writes a table of runs, the first of them before the last are read.
+// printRuns writes a table of runs, the first of them before the last are read. Of a selection, the points that failed come first.
 func (a *app) printRuns(ctx context.Context, db *query.DB, req query.ListRequest, o lsOptions) error {
+	if len(o.metrics) == 0 && (o.filter != "" || !o.since.IsZero()) {
+		failed, err := db.WithoutWarnings().Failed(ctx, req)
+		if err != nil {
+			return err
+		}
+		if len(failed) > 0 {
+			above := views.Failed(failed, a.stores)
+			above.Next = append(above.Next, "")
+			if err := a.printer().View(term.FormatTable, above); err != nil {
+				return err
+			}
+		}
+	}
 	w, listing := a.printer().Tables(), views.RunPages{Listing: a.listing(o)}
 	var found absentMetrics
 	err := db.ListPages(ctx, req, func(page query.Listing) error {

@@ -235,6 +235,8 @@ var (
 	saysExit = regexp.MustCompile(`(?i)(exit (status|code):? [0-9]+|[0-9]+ exit status|returned status [0-9]+|\*\*\* .*Error [0-9]+|(^|: )exiting\b[^:]*|^compilation (terminated|aborted)\.?)$`)
 	// isTraceback matches the beginning of a Python stack trace, whose exception is below it; in other stack traces it is above.
 	isTraceback = regexp.MustCompile(`^Traceback \(most recent call last\):$`)
+	// isEscape matches what colours a text on a terminal, or moves its cursor.
+	isEscape = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 	// namesTest matches a failed test of pytest, go test, GoogleTest, TAP, libtest or CTest. Summaries follow it.
 	namesTest = regexp.MustCompile(`^(FAILED |--- FAIL: |not ok |\[  FAILED  \] )|\.\.\. FAILED$|\*\*\*Failed\b`)
 )
@@ -245,7 +247,7 @@ var (
 // several lines, of which the first is returned. Of a test program it is the first failed test. A single indented line below completes the
 // line above it.
 func ErrorLine(text string) string {
-	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
+	lines := strings.Split(strings.TrimRight(isEscape.ReplaceAllString(text, ""), " \t\r\n"), "\n")
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")
 		lines[i] = line[strings.LastIndexByte(line, '\r')+1:] // a progress bar overwrites its line

@@ -76,6 +76,7 @@ func TestTellingOutput(t *testing.T) {
 			"==== short test summary info ====\nFAILED test_x.py::test_a - AssertionError: no\n==== 1 failed, 1 passed in 0.09s ====\n": "FAILED test_x.py::test_a - AssertionError: no",
 		"--- FAIL: TestA (0.00s)\n    x_test.go:3: got 7\nFAIL\nFAIL\tg\t0.002s\nFAIL\n":   "--- FAIL: TestA (0.00s): x_test.go:3: got 7",
 		"[ RUN      ] A.B\na.cc:1: Failure\n[  FAILED  ] A.B (0 ms)\n\n 1 FAILED TEST\n":   "[  FAILED  ] A.B (0 ms)",
+		"step 1\n\x1b[1;31mFAILED \x1b[0mtest_x.py::test_a\n\x1b[31m1 failed\x1b[0m\n":     "FAILED test_x.py::test_a",
 		"1..2\nok 1 - a\nnot ok 2 - b\n# got 3\n":                                          "not ok 2 - b",
 		"test a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n":    "test b ... FAILED",
 		"1/1 Test #1: a ...***Failed    0.01 sec\n\nTotal Test time (real) =   0.02 sec\n": "1/1 Test #1: a ...***Failed    0.01 sec",

@@ -220,7 +220,7 @@ func (r request) valuesOf(key string) []cobra.Completion {
 	case filter.KeyRun:
 		return runs(request{completer: r.completer, cmd: r.cmd})
 	case "status":
-		return term.Texts(schema.Statuses, func(s schema.Status) cobra.Completion { return string(s) })
+		return append(term.Texts(schema.Statuses, func(s schema.Status) cobra.Completion { return string(s) }), filter.Failed)
 	}
 	return r.textsOf(filter.FieldOf(key))
 }

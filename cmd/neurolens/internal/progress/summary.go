@@ -111,6 +111,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 		rows.words[i] = term.Cell{Text: words, Failed: failed}
 	}
 	v = rows.table(v, s.Metrics, varying, primary)
+	nameFailed(notes, points, views.PointNames(varying, len(points)))
 	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
 	v.Below = append(v.Below, notes.Lines()...)
 	if line := exitLine(points); line != "" {
@@ -240,7 +241,7 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	if failed {
 		own("show " + views.ShortRun(s.Result.Failure))
 		if s.Result.Failed() > 1 {
-			own("ls " + s.Filter() + " status!=ok")
+			own("ls " + s.Filter() + " status=" + filter.Failed)
 		}
 		if s.Rerun != "" {
 			commands = append(commands, s.Rerun)
@@ -323,7 +324,7 @@ func (s Summary) counts() string {
 func pointWords(n views.Notes, p *query.SessionPoint, everywhere []string) (words string, failed bool) {
 	ended := maps.Clone(p.Statuses)
 	for _, f := range p.Failures {
-		word := views.Ended(schema.Status(f.Status), schema.IsWrong(schema.Status(f.Status), schema.Stage(f.Stage), f.ErrorKind))
+		word := failureWord(&f)
 		if word != f.Status {
 			ended[word] += f.Runs
 			ended[f.Status] -= f.Runs
@@ -364,6 +365,36 @@ func pointWords(n views.Notes, p *query.SessionPoint, everywhere []string) (word
 		own = append(own[:rowWords], fmt.Sprintf("+%d", more))
 	}
 	return strings.Join(append(all, own...), ", "), failed
+}
+
+// failureWord says how runs failed.
+func failureWord(f *query.Failure) string {
+	status := schema.Status(f.Status)
+	return views.Ended(status, schema.IsWrong(status, schema.Stage(f.Stage), f.ErrorKind))
+}
+
+// maxNamed is how many points the explanation of a failure names.
+const maxNamed = 3
+
+// nameFailed adds the names of the points to the explanations of how runs failed: a long table scrolls off.
+func nameFailed(n views.Notes, points []query.SessionPoint, names []string) {
+	failed := map[string][]string{}
+	for i := range points {
+		for _, f := range points[i].Failures {
+			if word := failureWord(&f); !slices.Contains(failed[word], names[i]) {
+				failed[word] = append(failed[word], names[i])
+			}
+		}
+	}
+	for word, of := range failed {
+		if len(n[word]) == 0 || len(of) == len(points) {
+			continue
+		}
+		if more := len(of) - maxNamed; more > 0 {
+			of = append(of[:maxNamed], term.Thousands(more)+" more")
+		}
+		n[word][0] = strings.Join(of, ", ") + ": " + n[word][0]
+	}
 }
 
 // exitLine says how exit statuses are no failures, where runs have failed by them; empty elsewhere.

@@ -179,7 +179,7 @@ var advices = []advice{
 		return m.command("ls", d.words(wrongResult)...)
 	}},
 	{summary.RuleFailed, "the failed runs; neurolens show of one says more", func(m Maker, d *Document) string {
-		failed := "status!=ok status!=skipped status!=unsupported"
+		failed := "status=" + filter.Failed
 		if d.Counts.Wrong > 0 { // a finding of their own
 			failed += " not (" + wrongResult + ")"
 		}

@@ -539,9 +539,14 @@ func became(a *query.Artifact) string {
 // ReproduceCommand returns the command that measures the point of a run once more; empty if that is unknown. against is the commit that
 // its session compared with.
 func ReproduceCommand(run *schema.Run, against string, stores []string) string {
+	return term.ShellLine(reproduceWords(run, against, stores)...)
+}
+
+// reproduceWords returns the words of the command that ReproduceCommand returns; nil if it is unknown.
+func reproduceWords(run *schema.Run, against string, stores []string) []string {
 	line, program := sweep.Repeat(run, against)
 	if line == nil {
-		return ""
+		return nil
 	}
 	words := slices.Concat([]string{"neurolens"}, line)
 	if len(stores) == 1 {
@@ -551,7 +556,7 @@ func ReproduceCommand(run *schema.Run, against string, stores []string) string {
 	if program != nil {
 		words = append(append(words, "--"), program...)
 	}
-	return term.ShellLine(words...)
+	return words
 }
 
 // WrongResult stands in the place of the status of a run whose result is wrong.
@@ -574,5 +579,5 @@ func IgnoreExit(kind, reason string) string {
 	if kind != "exit" || !strings.HasPrefix(reason, "process ") { // as of a hook
 		return ""
 	}
-	return "if this exit status is not a failure: bench --ignore-exit"
+	return "if this exit status is no failure, bench takes it with --ignore-exit"
 }

@@ -1,0 +1,104 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/shellwords"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxFailedPoints is how many failed points, and commands about them, stand above a listing.
+const maxFailedPoints = 3
+
+// Failed returns a table of points with failed runs: each with the reason, and the commands that measure only these points again.
+func Failed(points []query.FailedPoint, stores []string) term.View {
+	subjects := make([]Subject, len(points))
+	for i := range points {
+		subjects[i] = subjectOf(query.ListedRunOf(&points[i].Run))
+	}
+	_, varying := Axes(subjects, RunColumns)
+	common := func(name string) bool {
+		return slices.Contains([]string{"suite", "benchmark", "machine"}, name) && !slices.ContainsFunc(varying, func(x Axis) bool { return x.Name == name })
+	}
+	v := term.View{Columns: []term.Column{{Header: "FAILED"}, {Header: "RUNS", Right: true}, {Header: "STATUS"}, {Header: "ERROR"}}}
+	for i, p := range points[:min(len(points), maxFailedPoints)] {
+		run := &p.Run
+		name, _ := AxesBut(subjects[i:i+1], RunColumns, common)
+		v.Rows = append(v.Rows, []term.Cell{
+			{Text: cmp.Or(strings.Join(name, " "), run.Benchmark, run.Suite)},
+			{Text: term.Thousands(p.Runs)},
+			{Text: Ended(run.Status, schema.IsWrong(run.Status, run.Stage, run.ErrorKind)), Failed: true},
+			{Text: inProcess.ReplaceAllString(term.FirstLine(run.Error), "")},
+		})
+	}
+	if more := len(points) - maxFailedPoints; more > 0 {
+		v.Below = append(v.Below, "and "+term.Count(more, "more point"))
+	}
+	commands, moved := againCommands(points, stores)
+	label := "next  "
+	if moved != "" {
+		v.Below, label = append(v.Below, fmt.Sprintf("%s is not here; with its path in the place of this name, this measures again what failed:", moved), ""), "      "
+	}
+	for _, command := range commands[:min(len(commands), maxFailedPoints)] {
+		v.Next = append(v.Next, label+command)
+		label = "      "
+	}
+	if len(v.Rows) < len(points) && moved == "" {
+		v.Below = append(v.Below, "")
+	}
+	return v
+}
+
+// againCommands returns the commands that measure points once more, points that differ in the value of one axis in one command, and the
+// sweep file that is not where they look for it.
+func againCommands(points []query.FailedPoint, stores []string) (commands []string, moved string) {
+	var lines [][]string
+	for i := range points {
+		run := &points[i].Run
+		line := reproduceWords(run, points[i].Against, stores)
+		if line == nil || slices.ContainsFunc(lines, func(l []string) bool { return merged(l, line) }) {
+			continue
+		}
+		lines = append(lines, line)
+		file := shellwords.FromUTF8(run.Env.Facts["sweep.file"])
+		if _, err := os.Stat(file); file != "" && err != nil {
+			moved = file
+		}
+	}
+	return term.Texts(lines, func(l []string) string { return term.ShellLine(l...) }), moved
+}
+
+// merged adds the values of an axis in a command line to another one, and reports whether the two differ in nothing else.
+func merged(line, other []string) bool {
+	if slices.Contains(line, "--") || len(line) != len(other) {
+		return slices.Equal(line, other)
+	}
+	at := -1
+	for i := range line {
+		if line[i] == other[i] {
+			continue
+		}
+		if at >= 0 {
+			return false
+		}
+		at = i
+	}
+	if at < 0 {
+		return true
+	}
+	axis, _, _ := strings.Cut(line[at], "=")
+	value, same := strings.CutPrefix(other[at], axis+"=")
+	if line[at-1] != "-P" || !same {
+		return false
+	}
+	if !slices.Contains(strings.Split(line[at], ","), axis+"="+value) && !slices.Contains(strings.Split(line[at], ",")[1:], value) {
+		line[at] += "," + value
+	}
+	return true
+}
