@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -16,19 +15,17 @@ import (
 
 // ImageOptions are the options of a picture.
 type ImageOptions struct {
-	Width    int               // in pixels; 0: 720
-	Height   int               // in pixels; 0, or less than the rows of the figure take: what it needs
-	Dark     bool              // of pictures in pixels; an SVG is light or dark as its reader's system is
-	Embedded bool              // part of a page that has Stylesheet once, and its own paper
-	Untitled bool              // its title and its notes stand beside it, as texts of the page
-	Prefix   string            // of ids, which differ from those of other figures of a page
-	Link     func(Mark) string // where a mark leads to: a place in the page, or an address of http or https; empty: nowhere
+	Width    int    // in pixels; 0: 720
+	Dark     bool   // of pictures in pixels; an SVG is light or dark as its reader's system is
+	Embedded bool   // part of a page that has Stylesheet once, and its own paper
+	Untitled bool   // its title and its notes stand beside it, as texts of the page
+	Prefix   string // of ids, which differ from those of other figures of a page
 }
 
 const (
 	usualWidth = 720
 	minWidth   = 240
-	maxPixels  = 8192 // a side of a picture
+	maxPixels  = 8192 // of the width
 )
 
 // SVG writes a figure as an SVG.
@@ -49,12 +46,8 @@ func SVG(w io.Writer, f *Figure, o ImageOptions) error {
 // open begins the document: its size, what is said to people who do not see it, and its colours.
 func (s *figureLayout) open(b *bytes.Buffer) {
 	prefix := idPrefix(s.options.Prefix)
-	role := "img"
-	if s.options.Link != nil {
-		role = "group" // what is in an img is not read out: no link could be followed
-	}
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="nl-fig nl-%s" role="%s" aria-labelledby="%st %sd" width="%s" height="%s" viewBox="0 0 %s %s" font-family="system-ui, sans-serif">`+"\n",
-		s.kind(), role, prefix, prefix, px(s.size.right), px(s.height), px(s.size.right), px(s.height))
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="nl-fig nl-%s" role="img" aria-labelledby="%st %sd" width="%s" height="%s" viewBox="0 0 %s %s" font-family="system-ui, sans-serif">`+"\n",
+		s.kind(), prefix, prefix, px(s.size.right), px(s.height), px(s.size.right), px(s.height))
 	fmt.Fprintf(b, "<title id=\"%st\">%s</title>\n", prefix, escaped(cmp.Or(whole(s.figure.Title), s.kind())))
 	fmt.Fprintf(b, "<desc id=\"%sd\">%s</desc>\n", prefix, escaped(s.description()))
 	if !s.options.Embedded {
@@ -133,23 +126,10 @@ func check(f *Figure, o ImageOptions) error {
 	if f == nil {
 		return errors.New("drawing: no figure")
 	}
-	if o.Width < 0 || o.Width > maxPixels || o.Height < 0 || o.Height > maxPixels {
-		return fmt.Errorf("drawing %d x %d pixels: a side has 0 to %d", o.Width, o.Height, maxPixels)
+	if o.Width < 0 || o.Width > maxPixels {
+		return fmt.Errorf("drawing %d pixels wide: want 0 to %d", o.Width, maxPixels)
 	}
 	return nil
-}
-
-// safeLink leaves out what a click must not do: run a script, or leave for another kind of place.
-func safeLink(link string) string {
-	u, err := url.Parse(link)
-	if err != nil || len(link) > longestCommand {
-		return ""
-	}
-	switch u.Scheme {
-	case "", "http", "https":
-		return link
-	}
-	return ""
 }
 
 // draw draws the whole sheet.

@@ -18,7 +18,7 @@ import (
 // surface takes the strokes of a pen. Its points are gonum's: the origin is at the lower left.
 type surface interface {
 	begin(group) // of an element around what belongs together; a surface without elements ignores it
-	end(group)
+	end()
 	fill(ink string, path vg.Path)
 	stroke(s style, path vg.Path)
 	text(l lettering, at vg.Point, text string)
@@ -28,7 +28,6 @@ type surface interface {
 type group struct {
 	class string
 	title string
-	link  string
 	data  []attribute
 }
 
@@ -117,14 +116,7 @@ func (c *svgSurface) text(l lettering, at vg.Point, text string) {
 }
 
 func (c *svgSurface) begin(g group) {
-	name := "g"
-	if g.link != "" {
-		name = "a"
-	}
-	fmt.Fprintf(&c.b, `<%s class="%s"`, name, escaped(g.class))
-	if g.link != "" {
-		fmt.Fprintf(&c.b, ` href="%s"`, escaped(g.link))
-	}
+	fmt.Fprintf(&c.b, `<g class="%s"`, escaped(g.class))
 	for _, a := range g.data {
 		fmt.Fprintf(&c.b, ` data-%s="%s"`, a.name, escaped(a.value))
 	}
@@ -135,13 +127,7 @@ func (c *svgSurface) begin(g group) {
 	c.b.WriteString("\n")
 }
 
-func (c *svgSurface) end(g group) {
-	if g.link != "" {
-		c.b.WriteString("</a>\n")
-		return
-	}
-	c.b.WriteString("</g>\n")
-}
+func (c *svgSurface) end() { c.b.WriteString("</g>\n") }
 
 // pixelSurface draws on a canvas of gonum.
 type pixelSurface struct {
@@ -151,7 +137,7 @@ type pixelSurface struct {
 }
 
 func (c *pixelSurface) begin(group) {}
-func (c *pixelSurface) end(group)   {}
+func (c *pixelSurface) end()        {}
 
 func (c *pixelSurface) fill(ink string, path vg.Path) {
 	c.canvas.SetColor(c.colors[ink])

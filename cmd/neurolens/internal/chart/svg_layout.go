@@ -148,13 +148,6 @@ func (s *figureLayout) arrange() {
 		above += panelTitle
 	}
 	s.plots.top = above + float64(s.guideRows)*15 + 6
-	fixed := s.plots.top + s.below + s.xTitleHeight() + s.notesHeight()
-	if wanted := float64(s.options.Height); wanted > 0 {
-		each := (wanted-fixed)/float64(s.rows) - s.betweenRows()*float64(s.rows-1)/float64(s.rows)
-		s.panelHeight = max(each, s.minHeight())
-		s.divideUp()
-		s.namesLeft(room)
-	}
 	if s.figure.Kind == Heatmap {
 		s.sizeCells()
 	}
@@ -247,30 +240,20 @@ func (s *figureLayout) grid(room float64) {
 	s.columns = (n + s.rows - 1) / s.rows
 }
 
-// wantedHeight returns the default height of a panel.
+// wantedHeight returns the height of a panel.
 func (s *figureLayout) wantedHeight() float64 {
-	if s.ys[0].spec.Scale == Categories {
-		return s.minHeight()
-	}
-	switch {
+	categories := s.ys[0].spec.Scale == Categories
+	switch n := s.ys[0].High - s.ys[0].Low; {
+	case categories && s.figure.Kind == Heatmap:
+		return n * 28
+	case categories:
+		return n * 24
 	case s.figure.Kind == Telemetry:
 		return 90
 	case len(s.parts) > 1:
 		return 150
 	}
 	return min(max(s.size.right*.42, 220), 380)
-}
-
-// minHeight returns the smallest readable height of a panel.
-func (s *figureLayout) minHeight() float64 {
-	n := s.ys[0].High - s.ys[0].Low
-	switch {
-	case s.ys[0].spec.Scale != Categories:
-		return 90
-	case s.figure.Kind == Heatmap:
-		return n * 28
-	}
-	return n * 24
 }
 
 // divideAlong makes the ticks below, as many as have room beside each other, and says how high they are.

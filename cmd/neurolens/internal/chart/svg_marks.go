@@ -191,9 +191,6 @@ func (v *view) markGroup(series Series, m Mark) group {
 	if m.Command != "" && len(m.Command) <= longestCommand {
 		g.data = append(g.data, attribute{"command", m.Command})
 	}
-	if v.options.Link != nil {
-		g.link = safeLink(v.options.Link(m))
-	}
 	return g
 }
 

@@ -162,7 +162,7 @@ func (p *pen) text(l lettering, x, y float64, s string) {
 func (p *pen) in(g group, draw func()) {
 	p.begin(g)
 	draw()
-	p.end(g)
+	p.end()
 }
 
 // box is a part of the picture.
