@@ -108,6 +108,7 @@ var printed = map[string][]string{
 	"flop/s": {"Tflop/s", "Gflop/s", "Mflop/s", "flop/s"},
 	"1/s":    {"G/s", "M/s", "k/s", "1/s"},
 	"ratio":  {"%"},
+	"Cel":    {"°C"},
 }
 
 // MaxInFull is from where on ForPeople prints numbers with an exponent: a float64 holds no digits of units beyond it.
@@ -123,14 +124,14 @@ func ForPeople(value float64, storedUnit string) string {
 			break
 		}
 	}
-	if value == 0 {
-		name, factor = storedUnit, 1
+	if value == 0 && storedUnit == "ratio" {
+		name = ""
 	}
 	digits := threeDigits(value / factor)
 	if name == "B" && value == math.Trunc(value) && math.Abs(value) < MaxInFull { // whole bytes
 		digits = strconv.FormatFloat(value, 'f', 0, 64)
 	}
-	if name == "" || name == "ratio" {
+	if name == "" {
 		return digits
 	}
 	return digits + " " + name
