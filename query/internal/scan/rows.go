@@ -47,7 +47,7 @@ func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.
 
 // scanSome returns the statement that reads columns of runs whose sources these are.
 func (s *Sources) scanSome(ids []schema.ULID, columns []*schema.Column) duck.Statement {
-	if len(ids) == 0 || len(s.Read) == 0 {
+	if len(ids) == 0 || len(s.Read) == 0 && !s.loaded { // the live files are those of the ids
 		return duck.Statement{SQL: "SELECT * FROM " + s.Scan(columns, "")}
 	}
 	first, last := slices.MinFunc(ids, CompareIDs).String(), slices.MaxFunc(ids, CompareIDs).String()
