@@ -77,6 +77,7 @@ const (
 type Axis struct {
 	Label      string // in the words of tables, as "batch_size" or "latency"
 	Unit       string // the stored unit of the values, as "ns" or "B"; empty: a bare number
+	Counted    string // what a rate counts, as "items"; empty: its unit does not say it
 	Scale      Scale
 	Categories []string
 	Measured   []float64 // the only values that have ticks, ascending; none: round values have

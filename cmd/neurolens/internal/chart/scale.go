@@ -134,7 +134,7 @@ func TickText(axis Axis, v float64) string {
 	case axis.Unit == "" && v == math.Trunc(v) && math.Abs(v) < 1e15:
 		return short(v)
 	}
-	return schema.ForPeople(v, axis.Unit)
+	return axis.quantity(v)
 }
 
 // Ticks returns at most so many round values within the scale, or all of its categories: which of their names there is room for, only
@@ -286,7 +286,7 @@ func (s AxisScale) powers(base float64, multiples []float64, stride float64) (ti
 
 // short returns a tick with no more digits than it needs, in the unit that suits it.
 func (s AxisScale) short(v float64) Tick {
-	name, factor := unitOf(v, s.axis.Unit)
+	name, factor := s.axis.unitOf(v)
 	return Tick{s.within(v), withUnit(short(v/factor), name)}
 }
 
@@ -303,16 +303,30 @@ func short(v float64) string {
 
 // Unit returns the unit in which people are shown the values of a scale, and how much of the stored one it is.
 func (s AxisScale) Unit() (name string, factor float64) {
-	return unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
+	return s.axis.unitOf(max(math.Abs(s.Low), math.Abs(s.High)))
 }
 
 // unitOf returns the unit in which people are shown a value, and how much of the stored one it is.
-func unitOf(v float64, stored string) (name string, factor float64) {
-	_, name, _ = strings.Cut(schema.ForPeople(v, stored), " ")
+func (a Axis) unitOf(v float64) (name string, factor float64) {
+	_, name, _ = strings.Cut(schema.ForPeople(v, a.Unit), " ")
 	if _, factor, known := schema.StoredUnit(name); known {
-		return name, factor
+		return a.named(name), factor
 	}
 	return name, 1
+}
+
+// named returns the name of the unit of a rate with what it counts: kitems/s for k/s.
+func (a Axis) named(unit string) string {
+	if prefix, is := strings.CutSuffix(unit, "/s"); is && a.Counted != "" {
+		return strings.TrimPrefix(prefix, "1") + a.Counted + "/s"
+	}
+	return unit
+}
+
+// quantity writes a value of an axis with its unit.
+func (a Axis) quantity(v float64) string {
+	digits, name, _ := strings.Cut(schema.ForPeople(v, a.Unit), " ")
+	return withUnit(digits, a.named(name))
 }
 
 func withUnit(digits, name string) string {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // axis is one side of a panel: where values lie along it, its ticks, and what stands beside it.
@@ -212,9 +211,6 @@ func (a *axis) days() string {
 }
 
 func day(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.DateOnly) }
-
-// quantity prints a value in a suitable unit.
-func quantity(v float64, unit string) string { return schema.ForPeople(v, unit) }
 
 // each returns how long a place is on an axis of a length; of an axis that has no places, a few pixels.
 func (a *axis) each(length float64) float64 {

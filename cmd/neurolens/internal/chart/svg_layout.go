@@ -162,7 +162,7 @@ func (s *figureLayout) sizeCells() {
 		fits := size <= h
 		for _, part := range s.parts {
 			for _, m := range part.All() {
-				fits = fits && (!finite(m.Value) || s.width(quantity(m.Value, s.figure.Values.Unit), size, false) <= w)
+				fits = fits && (!finite(m.Value) || s.width(s.figure.Values.quantity(m.Value), size, false) <= w)
 			}
 		}
 		if fits {
@@ -366,7 +366,7 @@ func (s *figureLayout) named(series Series, place int) entry {
 // scale returns the entry of the colours of a heat map.
 func (s *figureLayout) scale() entry {
 	const each = 16
-	low, high := quantity(s.values.Low, s.figure.Values.Unit), quantity(s.values.High, s.figure.Values.Unit)
+	low, high := s.figure.Values.quantity(s.values.Low), s.figure.Values.quantity(s.values.High)
 	before := s.width(low, smallSize, false) + 6
 	text := high
 	if s.figure.Values.Label != "" {

@@ -429,7 +429,7 @@ func (v *view) drawCell(series Series, m Mark) (point, bool) {
 		ink = "onhigh"
 	}
 	if v.cellSize > 0 {
-		text := quantity(m.Value, v.figure.Values.Unit)
+		text := v.figure.Values.quantity(m.Value)
 		v.text(lettering{ink: ink, size: v.cellSize, anchor: center}, x, y+v.cellSize*.36, text)
 	}
 	if tone := series.ToneOf(m); tone != Plain && h >= 12 && w >= 16 {

@@ -182,7 +182,7 @@ func TestShowHasTelemetry(t *testing.T) {
   clock_memory        2.62 GHz  min 2.62 GHz  max 2.62 GHz  n 20
   power               610 W  min 600 W  max 619 W  n 20
   gpu_utilization     97.0 %  min 97.0 %  max 97.0 %  n 20
-  temperature         44.5 Cel  min 40.0 Cel  max 49.0 Cel  n 20
+  temperature         44.5 °C  min 40.0 °C  max 49.0 °C  n 20
   device_memory_used  3.00 GiB  min 3.00 GiB  max 3.00 GiB  n 20
   throttled in this share of the readings: power_cap 5.0 %`)
 }

@@ -104,14 +104,14 @@ matmul · bs=16 · lab3 · latency
 4.02 ms → 4.61 ms  +14.7 % (+12.1 % to +17.2 %)  REGRESSED
 the one of 3 points that regressed most
 
-#  WHAT           NAME                        BASE         HEAD     CHANGE  PART
-1  metric         clock_sm                1.98 GHz     1.68 GHz    −15.0 %
-2  op             MatMul_…MatMul)           700 µs      1.20 ms    +500 µs  85 %
-3  code           git_commit               9f3c1d2      4be77a1
-4  configuration  applied.threads                –            2
-5  environment    sched.t…mething  long lo… long …         x, y
-6  warning        throttled            0 of 5 runs  5 of 5 runs
-7  metric         temperature             60.0 Cel     71.5 Cel  +11.5 Cel
+#  WHAT           NAME                         BASE         HEAD    CHANGE  PART
+1  metric         clock_sm                 1.98 GHz     1.68 GHz   −15.0 %
+2  op             MatMul_…MatMul)            700 µs      1.20 ms   +500 µs  85 %
+3  code           git_commit                9f3c1d2      4be77a1
+4  configuration  applied.threads                 –            2
+5  environment    sched.t…mething  long long long …         x, y
+6  warning        throttled             0 of 5 runs  5 of 5 runs
+7  metric         temperature               60.0 °C      71.5 °C  +11.5 °C
 
 unchanged  cpu_user
 inconclusive  setup +50.0 %
@@ -139,7 +139,7 @@ next  git log --oneline 9f3c1d2..4be77a1
 // TestEvidenceCells: a rate has the unit that other tables print, and a negative part the sign that changes have.
 func TestEvidenceCells(t *testing.T) {
 	rate := line(1, "metric", "throughput", "2000", "1000", -.5, -.6, -.4, "1/s", "ratio", nil, "regressed")
-	if got := evidenceCells(&rate)[3].Text; got != "2.00 kitem/s" {
+	if got := evidenceCells(&rate)[3].Text; got != "2.00 kitems/s" {
 		t.Errorf("base %q", got)
 	}
 	slower := line(3, "metric", "latency", "100", "400", 3., -.063, 8.14, "ns", "ratio", nil, "inconclusive")
@@ -215,7 +215,7 @@ judge
 
 // TestExplainViewContrastUnits: what is no time is not said to take long, and what is compared by its difference has a unit.
 func TestExplainViewContrastUnits(t *testing.T) {
-	for unit, want := range map[string]string{"1/s": "differ in latency by +21.0 % (+17.0 % to +26.0 %) from the 6 others", "Cel": "differ in latency by +0.210 Cel (+0.170 Cel to +0.260 Cel) from the 6 others"} {
+	for unit, want := range map[string]string{"1/s": "differ in latency by +21.0 % (+17.0 % to +26.0 %) from the 6 others", "Cel": "differ in latency by +0.210 °C (+0.170 °C to +0.260 °C) from the 6 others"} {
 		row := madeContrast(1, "a=b", judge.Explains, judge.WithinHead)
 		row.Unit = unit
 		if unit == "Cel" {

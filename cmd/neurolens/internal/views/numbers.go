@@ -143,7 +143,7 @@ const rateUnit = "1/s"
 var (
 	givenRate = regexp.MustCompile(`^([a-z]+) ?(?:/|per )s(?:ec|econd)?\b`)
 	rateWords = []struct{ in, short string }{
-		{"token", "tok"}, {"request", "req"}, {"sample", "sample"}, {"image", "image"}, {"quer", "query"}, {"operation", "op"}, {"ops", "op"}, {"item", "item"},
+		{"token", "tok"}, {"request", "req"}, {"sample", "samples"}, {"image", "images"}, {"quer", "queries"}, {"operation", "op"}, {"ops", "op"}, {"item", "items"},
 	}
 )
 
@@ -162,9 +162,17 @@ func countedBy(metric, given string) string {
 	case word != metric && word != "per":
 		return word
 	case metric == "throughput": // items per second, by the list of metrics
-		return "item"
+		return "items"
 	}
 	return ""
+}
+
+// Counted returns what values of a metric in a unit count in a second; empty if they are no rate, or if nobody says it.
+func Counted(metric, unit string) string {
+	if unit != rateUnit {
+		return ""
+	}
+	return countedBy(metric, "")
 }
 
 // QuantityOf prints a value of a metric for people; NULL is unknown. given is the unit that its file has it in; empty where that is

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSigned: a change is in percent, however large. Changes to a small rest have the digits that tell rests apart.
@@ -65,4 +66,19 @@ func TestOffset(t *testing.T) {
 			t.Errorf("%d s: %s, want %s, and %s; %s and %s", zone, got, want, utc, day, utcDay)
 		}
 	}
+}
+
+// TestRates: what a rate counts is a plural, but for short forms; charts say the same.
+func TestRates(t *testing.T) {
+	for _, c := range []struct{ metric, given, want, counted string }{
+		{"throughput", "", "1.20 kitems/s", "items"},
+		{"throughput", "images/s", "1.20 kimages/s", "items"},
+		{"output_token_throughput", "", "1.20 ktok/s", "tok"},
+		{"requests", "", "1.20 kreq/s", "req"},
+		{"latency", "", "1.20 k/s", ""},
+	} {
+		valuetest.Equal(t, QuantityOf(1200., "1/s", c.metric, c.given), c.want)
+		valuetest.Equal(t, Counted(c.metric, "1/s"), c.counted)
+	}
+	valuetest.Equal(t, Counted("throughput", "B/s"), "")
 }
