@@ -141,7 +141,7 @@ func failedAnswers(d *Document, names namer) (all []Answer) {
 
 // word says how a metric changed: a time is slower or faster.
 func word(verdict judge.Verdict, unit, better summary.Text) string {
-	time := unit == "ns" && better == summary.Text(schema.BetterLower)
+	time := views.IsTime(unit, better)
 	switch {
 	case verdict == judge.Changed:
 		return "Changed"
@@ -640,7 +640,7 @@ func factorText(near, next *summary.Pair) string {
 		return ""
 	}
 	word := "good"
-	if near.Unit == "ns" && near.Better == summary.Text(schema.BetterLower) {
+	if views.IsTime(near.Unit, near.Better) {
 		word = "fast"
 	}
 	return fmt.Sprintf(", %.3g times as %s", *near.Speedup / *next.Speedup, word)
@@ -668,7 +668,7 @@ func ahead(c *summary.Comparison, direction chart.Better) string {
 	for i := range c.Values {
 		switch v := &c.Values[i]; {
 		case string(v.Name) != most || v.GeometricMean == nil:
-		case c.Sets > 1:
+		case v.Compared > 1:
 			text += fmt.Sprintf(", %s in the geometric mean", changed(v.GeometricMean, direction))
 		default:
 			text += ", " + changed(v.GeometricMean, direction)
@@ -765,7 +765,7 @@ func lead(best, next *summary.Value, name string) string {
 		return fmt.Sprintf("; the next is %s, %s", name, value)
 	case factor < 1.005:
 		return fmt.Sprintf(", less than 1 %% ahead of the next, %s (%s)", name, value)
-	case best.Unit == "ns" && best.Better == summary.Text(schema.BetterLower):
+	case views.IsTime(best.Unit, best.Better):
 		return fmt.Sprintf(", %s as fast as the next, %s (%s)", times, name, value)
 	case best.Better == summary.Text(schema.BetterLower):
 		return fmt.Sprintf("; the next has %s as much: %s, %s", times, name, value)
@@ -879,7 +879,7 @@ func (m Maker) nothingCompared(d *Document) Answer {
 	case "":
 		return Answer{Text: "Nothing is compared here: one session, and its points have no axis in common.", Command: m.command("ls", d.words("")...)}
 	case "benchmark":
-		text += "the benchmarks may do different work. If they do the same, this compares them:"
+		return Answer{Text: "Nothing is compared here: one session, and its benchmarks may do different work.", Command: m.command("ls", d.words("")...)}
 	default:
 		text += m.Amount.Axis + " may be the amount of work. If it is not, this compares its values:"
 	}

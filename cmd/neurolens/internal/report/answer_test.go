@@ -294,7 +294,7 @@ func TestAnswerOfSweep(t *testing.T) {
 		t.Error(got)
 	}
 	c.Best, c.Wins, c.Sets = nil, map[string]int{"fp16": 2, "fp32": 1}, 3
-	c.Values = []summary.NamedRatios{{Name: "fp16", Ratios: summary.Ratios{GeometricMean: new(2.)}}}
+	c.Values = []summary.NamedRatios{{Name: "fp16", Ratios: summary.Ratios{GeometricMean: new(2.), Compared: 2}}}
 	if got := texts(r); len(got) != 3 || got[0] != worse || !strings.HasPrefix(got[1], "Faster: precision=int8 against precision=fp32 at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (") ||
 		got[2] != "No precision is called best: 1 regressed, 1 improved, 1 inconclusive (too few runs), 1 unchanged. By estimate precision=fp16 is ahead at 2 of 3 points, −50.0 % in the geometric mean." {
 		t.Error(got)
@@ -416,7 +416,7 @@ func TestAnswerOfPaired(t *testing.T) {
 
 // TestRate: a rate counts what compare says that it counts.
 func TestRate(t *testing.T) {
-	valuetest.Equal(t, quantity(new(80.), "1/s", "throughput"), "80.0 item/s")
+	valuetest.Equal(t, quantity(new(80.), "1/s", "throughput"), "80.0 items/s")
 }
 
 // TestAnswerOfFailed: the first paragraph counts the runs that failed and those with a wrong result, and says why most of them did.
@@ -474,7 +474,7 @@ func TestNothingCompared(t *testing.T) {
 	valuetest.Equal(t, got.Text, "No setting is called best: there is no baseline, and n may be the amount of work. If it is not, this compares its values:")
 	valuetest.Equal(t, got.Command, "neurolens report suite=a --baseline 'n=2 3'")
 	got = Maker{Amount: query.Contrast{Axis: "benchmark", Value: "g.py:one"}}.Document(r).Answer[0]
-	valuetest.Equal(t, got.Text+" "+got.Command, "No setting is called best: there is no baseline, and the benchmarks may do different work. If they do the same, this compares them: neurolens report suite=a --baseline benchmark=g.py:one")
+	valuetest.Equal(t, got.Text+" "+got.Command, "Nothing is compared here: one session, and its benchmarks may do different work. neurolens ls suite=a")
 }
 
 // TestOneOfSessions: a report of one session names the command that looks at the others, and one point has no setting.

@@ -212,13 +212,20 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// TestHeadlineOfBothDirections: the changes of the fastest and the slowest pair are printed in the direction of their own metrics.
+// TestHeadlineOfBothDirections: the changes of the best and the worst pair are printed in the direction of their own metrics. Only times are
+// slower or faster.
 func TestHeadlineOfBothDirections(t *testing.T) {
 	d := Document{Pairs: []summary.Pair{{Better: "lower", Speedup: new(.5)}, {Better: "higher", Speedup: new(3.)}}}
 	d.Comparisons = []summary.Comparison{{Axis: "v", Baseline: "a", All: summary.Ratios{
 		Pairs: 2, Compared: 2, Slower: 1, GeometricMean: new(1.5), Median: new(1.5), FastestPair: new(1), SlowestPair: new(0),
 	}}}
-	if got := d.headline(&d.Comparisons[0]); !strings.HasSuffix(got, ", fastest +200 %, slowest +100 %") {
+	if got := d.headline(&d.Comparisons[0]); !strings.HasSuffix(got, ", best +200 %, worst +100 %") || !strings.Contains(got, " 1 of 2 pairs worse by estimate") {
+		t.Error(got)
+	}
+	for i := range d.Pairs {
+		d.Pairs[i].Unit, d.Pairs[i].Better = "ns", "lower"
+	}
+	if got := d.headline(&d.Comparisons[0]); !strings.HasSuffix(got, ", fastest −66.7 %, slowest +100 %") {
 		t.Error(got)
 	}
 }

@@ -310,8 +310,23 @@ func (d *Document) headline(c *summary.Comparison) string {
 		return text
 	}
 	better := d.direction(c)
-	return fmt.Sprintf("against %s: %s of %s slower by estimate, %s regressed by verdict; geometric mean %s, median %s, fastest %s, slowest %s", c.Name(),
-		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), term.Thousands(c.Verdicts[string(judge.Regressed)]), changed(a.GeometricMean, better), changed(a.Median, better), d.changeAt(a.FastestPair), d.changeAt(a.SlowestPair)) + byDifference
+	words := d.degrees(c)
+	return fmt.Sprintf("against %s: %s of %s %s by estimate, %s regressed by verdict; geometric mean of the changes %s, their median %s, %s %s, %s %s", c.Name(),
+		term.Thousands(a.Slower), term.Count(a.Compared, "pair"), words.worse, term.Thousands(c.Verdicts[string(judge.Regressed)]),
+		changed(a.GeometricMean, better), changed(a.Median, better), words.best, d.changeAt(a.FastestPair), words.worst, d.changeAt(a.SlowestPair)) + byDifference
+}
+
+// degrees are the words for pairs that are on the worse side of their baseline, and for the best and the worst of them.
+type degrees struct{ worse, best, worst string }
+
+// degrees returns the words of a comparison: slower only where all of its metrics are times.
+func (d *Document) degrees(c *summary.Comparison) degrees {
+	for i := range d.Pairs {
+		if p := &d.Pairs[i]; &d.Comparisons[p.Comparison] == c && p.Speedup != nil && !views.IsTime(p.Unit, p.Better) {
+			return degrees{"worse", "best", "worst"}
+		}
+	}
+	return degrees{"slower", "fastest", "slowest"}
 }
 
 // comparisons are the changes from each baseline, in all and for each group, benchmark and value of the axis.
@@ -328,7 +343,8 @@ func (p markdownWriter) comparisons() {
 			p.line("The only one: %s.", p.pairText(c.All.FastestPair))
 		}
 		if c.All.Compared > 1 {
-			p.line("Fastest: %s. Slowest: %s.", p.pairText(c.All.FastestPair), p.pairText(c.All.SlowestPair))
+			words := p.d.degrees(c)
+			p.line("%s: %s. %s: %s.", capital(words.best), p.pairText(c.All.FastestPair), capital(words.worst), p.pairText(c.All.SlowestPair))
 		}
 		p.line("%s", p.d.verdictsText(c))
 		if i == 0 { // said once
@@ -371,7 +387,7 @@ func (p markdownWriter) wins(c *summary.Comparison) {
 	}
 	names := slices.SortedFunc(maps.Keys(c.Wins), func(a, b string) int { return cmp.Or(c.Wins[b]-c.Wins[a], strings.Compare(a, b)) })
 	parts := term.Texts(names, func(name string) string { return settingName(c, name) + " at " + ofPoints(c.Wins[name], c.Sets) })
-	p.line("Fastest by estimate: %s.", strings.Join(parts, ", "))
+	p.line("%s by estimate: %s.", capital(p.d.degrees(c).best), strings.Join(parts, ", "))
 }
 
 // ratios is a table of the changes of groups of pairs, with all of them last.
@@ -380,7 +396,8 @@ func (p markdownWriter) ratios(c *summary.Comparison, what string, rows []summar
 		return
 	}
 	t := Table{Columns: []Column{{Header: what}}}
-	for _, header := range []string{"pairs", "compared", "slower", "geometric mean", "median", "fastest", "slowest"} {
+	words := p.d.degrees(c)
+	for _, header := range []string{"pairs", "compared", words.worse, "geometric mean", "median", words.best, words.worst} {
 		t.Columns = append(t.Columns, Column{Header: header, Right: true})
 	}
 	better := p.d.direction(c)

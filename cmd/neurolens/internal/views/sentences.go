@@ -372,6 +372,12 @@ func changeOf(r *compare.Row) string {
 	return text
 }
 
+// IsTime reports whether a value of a metric is faster or slower than another one: of other metrics it is only better or worse, or lower or
+// higher.
+func IsTime[Text ~string](unit, better Text) bool {
+	return unit == "ns" && better == Text(schema.BetterLower)
+}
+
 // decided returns the end of a sentence about a point that changed: the direction, the change and its interval.
 func decided(r *compare.Row, reference string) string {
 	e := r.Estimates
@@ -380,7 +386,7 @@ func decided(r *compare.Row, reference string) string {
 		change += interval(r)
 	}
 	larger := e.Change >= 0
-	if r.Unit == "ns" && r.Better == string(schema.BetterLower) {
+	if IsTime(r.Unit, r.Better) {
 		word := "faster"
 		if larger {
 			word = "slower"
