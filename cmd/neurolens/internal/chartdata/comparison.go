@@ -34,8 +34,9 @@ type compared struct {
 	c     *compare.Comparison
 	asked Selection
 	of    rowKind
-	scale schema.Scale   // of a forest
-	rows  []*compare.Row // of this kind, and those that have none as their runs failed
+	scale schema.Scale                                    // of a forest
+	only  func(key string) (conditions []string, ok bool) // views.PointFilter of the rows, with keyOfRow
+	rows  []*compare.Row                                  // of this kind, and those that have none as their runs failed
 	title string
 	names []string
 	notes []string
@@ -87,6 +88,7 @@ func (m Maker) compared(c *compare.Comparison, asked Selection) (*compared, erro
 		subjects = append(subjects, views.Subject{Point: r.Identity})
 	}
 	d.title, d.names = named(subjects, append(slices.Clone(views.IdentityColumns), "machine"))
+	d.only = views.PointFilter(subjects, term.Texts(d.rows, keyOfRow))
 	d.addMatrix()
 	d.notes = append(d.notes, d.open()...)
 	if len(others) > 0 {
@@ -298,13 +300,20 @@ func (d *compared) oneScale() {
 	d.notes = append(d.notes, fmt.Sprintf("not drawn: %s compared by %s", term.Count(counts[other], "point"), other))
 }
 
+// keyOfRow tells the rows of a comparison apart.
+func keyOfRow(r *compare.Row) string { return r.BaseID + r.HeadID + r.Identity.Machine }
+
 // reproduced compares the point of a row alone.
 func (d *compared) reproduced(r *compare.Row) string {
 	words := []string{"compare"}
 	ids := []string{r.BaseID, r.HeadID}
 	for i, selection := range d.asked.Selections {
 		if id := ids[min(i, 1)]; id != "" && d.asked.Matrix == "" {
-			selection = filter.JoinArguments(selection, "point_id="+id)
+			conditions, ok := d.only(keyOfRow(r))
+			if !ok {
+				conditions = []string{"point_id=" + id}
+			}
+			selection = filter.JoinArguments(append([]string{selection}, conditions...)...)
 		}
 		words = append(words, selection)
 	}
@@ -344,7 +353,7 @@ func (m Maker) Forest(c *compare.Comparison, asked Selection) (*chart.Figure, er
 	f := &chart.Figure{Kind: chart.Forest, Title: titled("change of "+d.metric(), d.title), Notes: d.notes}
 	f.X = chart.Axis{Label: "change of " + d.metric(), Unit: "ratio"}
 	if d.scale == schema.ScaleDifference {
-		f.X.Unit = d.unit()
+		f.X.Unit, f.X.Counted = d.unit(), views.Counted(d.metric(), d.unit())
 	}
 	f.X.Better = d.better()
 	place := d.placed(f)
@@ -427,8 +436,8 @@ func (m Maker) Scatter(c *compare.Comparison, asked Selection) (*chart.Figure, e
 	}
 	d.rows, d.names = rows, names
 	scale := scaleOf(values)
-	f.X = chart.Axis{Label: d.metric() + " of the base", Unit: d.unit(), Scale: scale}
-	f.Y = chart.Axis{Label: d.metric() + " of the head", Unit: d.unit(), Scale: scale, Better: d.better()}
+	f.X = chart.Axis{Label: d.metric() + " of the base", Unit: d.unit(), Counted: views.Counted(d.metric(), d.unit()), Scale: scale}
+	f.Y = chart.Axis{Label: d.metric() + " of the head", Unit: d.unit(), Counted: f.X.Counted, Scale: scale, Better: d.better()}
 	f.Series = d.byVerdict(chart.Points, func(_ int, r *compare.Row) chart.Mark {
 		return chart.Mark{X: computed(*r.Base.Value), Y: computed(*r.Head.Value), Low: chart.Unknown(), High: chart.Unknown()}
 	})

@@ -28,6 +28,7 @@ type trend struct {
 	rows        []history.Row
 	changes     []*history.Row // at which the level changed, or seems to have
 	name        string
+	filter      string              // selects it among all series of the request
 	annotations map[string][]string // about sessions, by their ids
 }
 
@@ -75,6 +76,9 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 	}
 	if len(trends) == 0 {
 		return nil, nil, refused("no matching series has a value; neurolens history says why")
+	}
+	for _, t := range trends {
+		t.filter = filter.JoinArguments(append([]string{req.Filter}, views.SeriesFilter(h.Points, t.rows[0].PointID, t.rows[0].Machine)...)...)
 	}
 	var failed []schema.Run
 	if h.Failed > 0 {
@@ -158,7 +162,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotat
 	f := &chart.Figure{
 		Kind: chart.History, Title: titled(kind[0], common),
 		X: chart.Axis{Label: "session", Scale: chart.Time},
-		Y: chart.Axis{Label: kind[0], Unit: kind[1], Own: true, Better: better(string(trends[0].rows[0].Better))},
+		Y: chart.Axis{Label: kind[0], Unit: kind[1], Counted: views.Counted(kind[0], kind[1]), Own: true, Better: better(string(trends[0].rows[0].Better))},
 	}
 	marked, width := m.markedSessions(trends, failed, said), markedWidth
 	if len(trends) > 1 {
@@ -294,7 +298,7 @@ func (m Maker) sessions(t *trend, from, to int) chart.Mark {
 	first, last := &rows[0], &rows[len(rows)-1]
 	k := chart.Mark{
 		X: seconds(startOf(first)), Y: computed(first.Location), Low: chart.Unknown(), High: chart.Unknown(), Point: first.PointID,
-		Command: m.command("ls", "session_id="+first.SessionID+" point_id="+first.PointID),
+		Command: m.command("ls", filter.JoinArguments("session_id="+first.SessionID, t.filter)),
 	}
 	if len(rows) == 1 {
 		what := []string{m.when(startOf(first)) + ": " + quantity(first.Location, first.Unit, first.Metric), term.Count(first.Runs, "run")}
@@ -326,7 +330,7 @@ func (m Maker) sessions(t *trend, from, to int) chart.Mark {
 	k.Text = sentence(
 		fmt.Sprintf("%s to %s: median %s of %s", m.when(startOf(first)), m.when(startOf(last)), quantity(k.Y, first.Unit, first.Metric), term.Count(len(rows), "session")),
 		fmt.Sprintf("%s … %s", quantity(k.Low, first.Unit, first.Metric), quantity(k.High, first.Unit, first.Metric)), t.name)
-	k.Command = m.ofSeries(first.PointID, first.Metric)
+	k.Command = m.ofSeries(t)
 	return k
 }
 
@@ -349,7 +353,7 @@ func (m Maker) levels(t *trend) (all []chart.Series) {
 		mark := func(r *history.Row, y float64) chart.Mark {
 			return chart.Mark{
 				X: seconds(startOf(r)), Y: y, Low: chart.Unknown(), High: chart.Unknown(), Point: r.PointID, Text: text,
-				Command: m.ofSeries(r.PointID, r.Metric),
+				Command: m.ofSeries(t),
 			}
 		}
 		s := chart.Series{Style: chart.Line, Tone: chart.Neutral, Marks: []chart.Mark{mark(first, start), mark(last, end)}}

@@ -69,9 +69,10 @@ func (m Maker) ofRuns(selection string, words ...string) string {
 	return m.command("ls", filter.JoinArguments(words...))
 }
 
-// ofSeries shows the history of a point in a metric.
-func (m Maker) ofSeries(point, metric string) string {
-	return m.command("history", "point_id="+point, "--metric", metric)
+// ofSeries shows the history of a trend alone.
+func (m Maker) ofSeries(t *trend) string {
+	words := []string{"history", t.filter, "--metric", t.rows[0].Metric}
+	return m.command(slices.DeleteFunc(words, func(word string) bool { return word == "" })...) // a filter of all runs
 }
 
 // wordOf returns the word of a filter for runs with a value of an axis.

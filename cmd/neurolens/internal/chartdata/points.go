@@ -38,6 +38,7 @@ type measured struct {
 	subjects []views.Subject
 	title    string
 	names    []string
+	only     func(key string) (conditions []string, ok bool) // views.PointFilter of the points, with keyOfPoint
 	valued
 }
 
@@ -75,6 +76,7 @@ func (m Maker) measured(req Points) (*measured, error) {
 		return nil, refused("no point matches; neurolens ls lists what is stored")
 	}
 	d.title, d.names = named(d.subjects, axisColumns)
+	d.only = views.PointFilter(d.subjects, term.Texts(req.All, keyOfPoint))
 	metric := req.Metric
 	if metric == "" {
 		metric = primary(req.All)
@@ -220,6 +222,9 @@ func noValue(r summary.Reason) string {
 	return sentence("no value: "+r.Status, plain(term.FirstLine(string(r.Error))))
 }
 
+// keyOfPoint tells the points on their machines apart.
+func keyOfPoint(p summary.Point) string { return string(p.PointID + p.Machine) }
+
 // mark is that of a cell; where it lies is still to be said. of names the place, for several points.
 func (d *measured) mark(c cell, of string) chart.Mark {
 	p := &d.req.All[c.places[0]]
@@ -228,7 +233,11 @@ func (d *measured) mark(c cell, of string) chart.Mark {
 		k.Count, k.Text, k.Command = n, of+": "+c.text, d.ofRuns(d.req.Filter)
 		return k
 	}
-	k.Point, k.Command = string(p.PointID), d.ofRuns(d.req.Filter, "point_id="+string(p.PointID))
+	conditions, ok := d.only(keyOfPoint(*p))
+	if !ok {
+		conditions = []string{"point_id=" + string(p.PointID)}
+	}
+	k.Point, k.Command = string(p.PointID), d.ofRuns(d.req.Filter, conditions...)
 	measured := term.Count(p.OKRuns, "ok run")
 	if c.failed {
 		k.Tone = chart.Failed

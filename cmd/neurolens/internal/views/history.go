@@ -499,12 +499,31 @@ func seriesAxes(points []history.SeriesPoint) (varying []Axis, ids []string) {
 // SeriesFilter returns the conditions that select a point on its machine and no other of some series, or its id if there are none.
 func SeriesFilter(points []history.SeriesPoint, pointID, machine string) []string {
 	varying, ids := seriesAxes(points)
-	if i := slices.Index(ids, pointID+machine); i >= 0 {
-		if conditions, ok := FilterOf(varying, ids, i); ok {
-			return conditions
-		}
+	if conditions, ok := pointFilter(varying, ids)(pointID + machine); ok {
+		return conditions
 	}
 	return []string{"point_id=" + pointID}
+}
+
+// longestFilter is how many bytes the conditions that select a point have at most: names of benchmarks may have any length.
+const longestFilter = 200
+
+// PointFilter returns a function that returns the conditions that select the subject with a key, and no other of some subjects; ok is false
+// if there are none, or they are very long. Subjects of one point on one machine have equal keys.
+func PointFilter(subjects []Subject, keys []string) func(key string) (conditions []string, ok bool) {
+	_, varying := Axes(subjects, historyAxes)
+	return pointFilter(varying, keys)
+}
+
+func pointFilter(varying []Axis, keys []string) func(key string) (conditions []string, ok bool) {
+	return func(key string) ([]string, bool) {
+		i := slices.Index(keys, key)
+		if i < 0 {
+			return nil, false
+		}
+		conditions, ok := FilterOf(varying, keys, i)
+		return conditions, ok && len(strings.Join(conditions, " ")) <= longestFilter
+	}
 }
 
 // nameOf names the series of a row by what differs between all series.
