@@ -261,7 +261,7 @@ func sharedEnds(texts [][]string, place int) (head, tail int) {
 }
 
 const (
-	separators = " /:.,_=-"
+	separators = " /:.,_=-["
 	scopes     = "/:" // behind the package, the file or the class of a name
 )
 

@@ -130,6 +130,7 @@ func TestSharedPartsGoFirst(t *testing.T) {
 		{10, []string{"texts.py:bench_join n=10", "texts.py:bench_join n=1000"}, []string{"…n=10", "…n=1000"}},
 		{24, []string{"pack file=/srv/data/words.txt", "sort file=/srv/data/names.txt"}, []string{"pack file=…words…", "sort file=…names…"}},
 		{12, []string{"encoder_layer_alpha_with_fused_bias", "encoder_layer_beta_with_fused_bias"}, []string{"…alpha…", "…beta…"}},
+		{20, []string{"t.py::test_of_a_cache[float32-eager-8]", "t.py::test_of_a_cache[bfloat16-eager-16]"}, []string{"…float32-eager-8]", "…bfloat16-eager-16]"}},
 		{12, []string{"encoder_layer_forward", "encoder_layer_backward"}, []string{"…forward", "…backward"}},
 		{9, []string{"bs=1 fp16", "bs=64 fp32"}, []string{"bs=1 fp16", "bs=… fp32"}}, // short words stay
 	} {
