@@ -205,7 +205,11 @@ func (s *figureLayout) drawPanel(i int, part Panel) {
 	v := &view{figureLayout: s, box: s.panel(i), x: s.xs[i], y: s.ys[i], part: part, index: i}
 	if len(s.figure.Panels) > 0 {
 		y := v.top - 7 - float64(s.guideRows)*15
-		s.text(lettering{ink: "text", size: textSize, bold: true}, v.left, y, part.Title)
+		left := v.left
+		if s.width(part.Title, textSize, true) > v.width() { // it begins above the names of the ticks
+			left -= s.inset
+		}
+		s.text(lettering{ink: "text", size: textSize, bold: true}, left, y, part.Title)
 	}
 	v.drawGrid()
 	v.drawAreas()

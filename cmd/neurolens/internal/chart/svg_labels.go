@@ -72,14 +72,14 @@ func atOnePlace(labels []labelled) (joined []labelled) {
 var labelPlaces = []struct {
 	x, y float64
 	held anchor
-}{{8, 4, start}, {0, -8, center}, {-8, 4, end}, {0, 17, center}, {7, -6, start}, {-7, -6, end}, {7, 15, start}, {-7, 15, end}}
+}{{8, 4, start}, {0, -8, center}, {-8, 4, end}, {0, 17, center}, {7, -6, start}, {-7, -6, end}, {7, 15, start}, {-7, 15, end}, {10, -14, start}, {-10, -14, end}}
 
 // drawLabels writes words beside marks, where there is free space.
 func (v *view) drawLabels(labels []labelled, taken []box) {
 	const most = 60
 	labels = atOnePlace(labels)
 	for _, l := range labels[:min(len(labels), most)] {
-		text := v.fit(l.text, smallSize, v.width()/3, false)
+		text := v.fit(l.text, smallSize, v.width()/2, false)
 		w := v.pen.width(text, smallSize, false)
 		tries := labelPlaces
 		if l.above {
@@ -338,7 +338,7 @@ func (s *figureLayout) placeNames(guides []Guide, x *axis) (names []placed, left
 		for i, g := range order {
 			placed := slices.ContainsFunc([]string{g.Text, g.Short}, func(text string) bool {
 				name := placed{guide: g, text: s.fit(text, smallSize, min(s.panelWidth, 180), false)}
-				if text == "" || !s.placeName(&name, names, nameless, x) {
+				if text == "" || g.Until > g.At && name.text != whole(text) || !s.placeName(&name, names, nameless, x) { // a note has all of it
 					return false
 				}
 				names = append(names, name)

@@ -136,7 +136,7 @@ func (s *figureLayout) arrange() {
 	}
 	s.panelWidth = (s.plots.right-s.plots.left-panelGap*float64(s.columns-1))/float64(s.columns) - s.inset
 	s.divideAlong()
-	s.titles = s.names(term.Texts(s.parts, Panel.title), textSize, s.panelWidth, true)
+	s.titles = s.names(term.Texts(s.parts, Panel.title), textSize, s.panelWidth+s.inset, true)
 	s.nameGuides(room)
 	for _, key := range s.keys {
 		s.notes = append(s.notes, s.fit(key, smallSize, room, false))
