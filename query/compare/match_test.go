@@ -89,7 +89,7 @@ func TestCompareMatrix(t *testing.T) {
 }
 
 // TestComparePlanned: a selection without two sides is compared with the baseline that its sweep names, as with Axis. If the sweeps name
-// none, it is a guess, except for a gate and for points that may do different work; if they name several, the error names them.
+// none, it is a guess, also of the amount of work, except for a gate; if they name several, the error names them.
 func TestComparePlanned(t *testing.T) {
 	t.Parallel()
 	const reference = "./old in-{size} \"x\""
@@ -120,13 +120,14 @@ func TestComparePlanned(t *testing.T) {
 	valuetest.DeepEqual(t, guessed.Guesses, []query.Contrast{planned.Contrast})
 	valuetest.Equal(t, guessed.Contrast, planned.Contrast)
 	valuetest.Equal(t, cellOf(guessed, 0, "verdict"), "improved")
+	amount := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(4)})
+	valuetest.Equal(t, amount.Contrast, query.Contrast{Axis: "batch_size", Value: "1", Work: true})
 	_, err := compare.Compare(t.Context(), db, compare.Request{Base: "session=" + querytest.SessionID(3), Rules: judge.Rules{Gate: true}})
 	querytest.WantInput(t, err, "has neither two sides nor a baseline, and a gate does not guess one: neurolens compare --matrix 'variant=./old in-{size} \"x\"' session="+querytest.SessionID(3)+" compares the values of variant")
 	for _, c := range []struct{ base, says string }{
 		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD"},
 		{"variant=new,nonesuch session=" + querytest.SessionID(1) + "," + querytest.SessionID(2), "have different baselines (variant="},
 		{"variant=nonesuch", "variant=nonesuch matches no run (4 sessions in this store)"},
-		{"session=" + querytest.SessionID(4), "and its points may do different work: neurolens compare --matrix batch_size=1 session=" + querytest.SessionID(4) + " compares the values of batch_size if they do the same"},
 	} {
 		_, err := compare.Compare(t.Context(), db, compare.Request{Base: c.base})
 		querytest.WantInput(t, err, c.says)

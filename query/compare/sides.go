@@ -63,7 +63,7 @@ func (m *comparison) sides(ctx context.Context, ofBase, ofHead *scan.Reader) err
 var errNoSides = errors.New("no session has two sides")
 
 // sidesOfSweep selects the sides that the sweeps of the runs name: the points with the value of their baseline, and the others. It is an
-// ErrInput if the sweeps name several baselines, or none and the points probably do different work.
+// ErrInput if the sweeps name several baselines, or none and a gate asks.
 func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 	s, err := selectSide(ctx, r, m.ofPasses(m.req.Base), m.purpose())
 	if err != nil {
@@ -94,9 +94,8 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 		return answer.InputError("compare: %s has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD", name)
 	case m.req.Rules.Gate:
 		return answer.InputError("compare: %s has neither two sides nor a baseline, and a gate does not guess one: %s compares the values of %s", name, m.matrixCommand(contrasts[0].String()), contrasts[0].Axis)
-	case work || contrasts[0].Axis == "benchmark":
-		return answer.InputError("compare: %s has neither two sides nor a baseline, and its points may do different work: %s compares the values of %s if they do the same", name, m.matrixCommand(contrasts[0].String()), contrasts[0].Axis)
 	}
+	contrasts[0].Work = work
 	if !contrasts[0].Named() {
 		m.guesses = contrasts
 	}

@@ -453,6 +453,12 @@ func (w Comparison) guessed() []string {
 		return nil
 	}
 	line := "baseline " + w.C.Contrast.String() + " is a guess, as nobody named one"
+	switch {
+	case w.C.Contrast.Axis == "benchmark":
+		line += ", and the benchmarks may do different work"
+	case w.C.Contrast.Work:
+		line += ", and " + w.C.Contrast.Axis + " may be the amount of work"
+	}
 	if len(w.C.Guesses) > 1 {
 		next := w.C.Guesses[1]
 		line += fmt.Sprintf("; for %s: %s", next.Axis, term.ShellLine(slices.Concat([]string{"neurolens", "compare"}, w.Selection.Selections, []string{"--matrix", next.String()})...)+w.Reader.OfStores())
