@@ -78,6 +78,27 @@ const WarnUnchecked = "unchecked"
 // part of a history.
 const WarnBisect = "bisect"
 
+// The tags with the answer of a search for a commit. The runs have them that compared the ends of the search, of each point that is answered.
+const (
+	TagBisectGood   = "bisect.good"   // the commit after which the search began
+	TagBisectMetric = "bisect.metric" // the metric that was compared
+	TagBisectFound  = "bisect.found"  // the first changed commit, or one of the words below
+)
+
+// What TagBisectFound says instead of a commit.
+const (
+	BisectNothing   = "nothing"   // the ends do not differ by more than the threshold
+	BisectUndecided = "undecided" // several commits are left, or it is not known whether the ends differ
+)
+
+// BisectedCommit returns the commit in a value of TagBisectFound; empty if there is none.
+func BisectedCommit(found string) string {
+	if found == BisectNothing || found == BisectUndecided {
+		return ""
+	}
+	return found
+}
+
 // FactCompletedRequests and FactFailedRequests are the numbers of requests of a run that completed and that failed. MetricFailedRequests is
 // the metric with the number of failed requests.
 const (

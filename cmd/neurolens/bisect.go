@@ -18,6 +18,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner"
@@ -210,6 +211,9 @@ func (b *bisector) run() error {
 		return err
 	}
 	end, err := search.Run(ctx)
+	if err == nil {
+		err = b.record(search, end)
+	}
 	if closed := b.store.Close(); err == nil && closed != nil {
 		err = storeError{closed}
 	}
@@ -223,6 +227,31 @@ func (b *bisector) run() error {
 		return err
 	}
 	return b.report(search, end)
+}
+
+// record tags the runs that compared the ends with the answer, which history repeats.
+func (b *bisector) record(search *bisect.Search, end bisect.End) error {
+	db, err := query.Open(b.cmd.Context(), []string{b.dir}, query.Options{})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for of, found := range search.Answers(end) {
+		selection := fmt.Sprintf("session_id=%s point_id=%s tag.%s!=%s", of.Session, of.PointID, schema.TagBisectFound, found)
+		runs, err := db.RunIDs(b.cmd.Context(), selection)
+		if err != nil {
+			return err
+		}
+		if len(runs) == 0 { // an earlier call did, or the log was written by hand
+			continue
+		}
+		for _, tag := range [][2]string{{schema.TagBisectGood, search.History.Good.ID}, {schema.TagBisectMetric, of.Metric}, {schema.TagBisectFound, found}} {
+			if _, err := b.store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: runs, Key: tag[0], Value: tag[1]}); err != nil {
+				return storeError{err}
+			}
+		}
+	}
+	return nil
 }
 
 // report prints how a search ended.

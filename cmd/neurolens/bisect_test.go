@@ -138,7 +138,12 @@ func TestBisectLeavesHistory(t *testing.T) {
 	p.MustRun(t)
 	n := rows(t, dir, "SELECT count(DISTINCT session_id) FROM runs WHERE side = 'head'")
 	left := strings.Trim(n, "[]") + " sessions of bisect left out, which measured older commits\n"
-	valuetest.Equal(t, strings.Replace(gate(), left, "", 1), before, "history before and after bisect")
+	found := programtest.Git(t, dir, "rev-parse", "--short=7", "HEAD")
+	after := strings.Replace(gate(), left, "", 1)
+	valuetest.Contains(t, after, "("+found+", found by bisect)")
+	valuetest.Contains(t, after, "\n      git show "+found+"\n")
+	valuetest.Equal(t, strings.Contains(after, "neurolens bisect"), false, "the search is proposed again")
+	valuetest.Equal(t, after[strings.Index(after, "\ngate:"):strings.Index(after, "\nnext")], before[strings.Index(before, "\ngate:"):strings.Index(before, "\nnext")], "gate before and after bisect")
 	report := programtest.Program(t, dir, "report", "--json")
 	report.MustRun(t)
 	valuetest.Contains(t, report.Printed.String(), `"filter":"session=`+strings.Trim(night, `[]"`)+`"`)

@@ -25,7 +25,7 @@ func TestHistoryGateLine(t *testing.T) {
 		{strict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
 		{strict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
 	} {
-		valuetest.Equal(t, c.mode.historyLine(views.History{H: &history.History{Gate: c.gate, Longest: history.GateSessions}, Req: history.Request{Newest: 14}}), "gate: newest 14 sessions: "+c.want, c.gate)
+		valuetest.Equal(t, c.mode.historyLine(views.History{H: &history.History{Gate: c.gate, Longest: history.GateSessions, Matching: 14}, Req: history.Request{Newest: 14}}), "gate: newest 14 sessions: "+c.want, c.gate)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // sameSessions reports whether some session has runs of both sides.
@@ -222,10 +223,34 @@ func (m *comparison) checkDisjoint(ctx context.Context) error {
 	case 0:
 		return nil
 	case 1:
-		return answer.InputError("compare: 1 run matches both BASE and HEAD")
+		return answer.InputError("compare: 1 run matches both BASE and HEAD%s", m.apart())
 	default:
-		return answer.InputError("compare: %d runs match both BASE and HEAD", n)
+		return answer.InputError("compare: %d runs match both BASE and HEAD%s", n, m.apart())
 	}
+}
+
+// continued matches a filter that is one session, with the runs that it counts of the sessions that it continues.
+var continued = regexp.MustCompile(`^` + filter.KeySession + `=[0-9A-Za-z~]+$`)
+
+// apart returns the end of an error about two sessions, one of which counts runs of the other, because it continues it: the command that
+// compares what ran in each. It is empty if there is no such command.
+func (m *comparison) apart() string {
+	base, head := m.base.Sessions, m.head.Sessions
+	if !continued.MatchString(m.req.Base) || !continued.MatchString(m.req.Head) {
+		return ""
+	}
+	without := func(of, other []string) []string {
+		return slices.DeleteFunc(slices.Clone(of), func(id string) bool { return slices.Contains(other, id) })
+	}
+	if len(base) < len(head) {
+		head = without(head, base)
+	} else {
+		base = without(base, head)
+	}
+	if len(base) == 0 || len(head) == 0 {
+		return ""
+	}
+	return ": one session continues the other and counts its runs; neurolens compare session_id=" + strings.Join(base, ",") + " session_id=" + strings.Join(head, ",") + " compares what ran in each"
 }
 
 // side selects the runs of a side. file is the name of the file that they come from; empty: they are stored runs.

@@ -66,6 +66,7 @@ type History struct {
 	Undecided    *Undecided     // the largest change that may be chance, of a series with rows or without, for the worse if there is one; nil: none
 	Needs        int            // number of sessions that a series needs for a step in it to be found among the others: MinSessions for one series; 0 for Otava
 	Few          int            // number of series, with rows or without, with fewer than Needs sessions and neither a change nor an inconclusive one
+	Matching     int            // number of sessions with matching runs, ok or failed, before Request.Since as well; without those of Bisected
 	Gate         Gate           // set if Request.Newest is not 0
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
@@ -113,11 +114,27 @@ type Change struct {
 	OldLevel, NewLevel float64
 	// Sweep is the path of the sweep file that measured the first session after the change, as the user named it; empty: there is none.
 	Sweep string
+	// Bisected is the answer of the last bisect between Base and Head; nil: there was none, or it did not end.
+	Bisected *Bisected
 	// Differs are the facts, except the commit, that differ between the sessions that enclose the change, and still differ in the
 	// last session of the new level. Facts that differ only temporarily are not listed.
 	Differs []query.FactDifference
 
 	baseRun, headRun, lastRun schema.ULID // first runs of the enclosing sessions, and of the last session of the level
+}
+
+// Bisected is the answer of a search for the commit of a change.
+type Bisected struct {
+	At    *time.Time // when its ends were compared, in UTC
+	Found string     // the first changed commit, schema.BisectNothing or schema.BisectUndecided
+}
+
+// Commit returns the commit of a change that bisect found; empty if it found none.
+func (c *Change) Commit() string {
+	if c.Bisected == nil {
+		return ""
+	}
+	return schema.BisectedCommit(c.Bisected.Found)
 }
 
 // Read returns a metric over sessions and the sessions in which its level changed.
@@ -244,6 +261,9 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	h.departures()
 	h.describeUndecided()
 	if err := h.nameSweep(ctx, r); err != nil {
+		return err
+	}
+	if err := h.recallBisects(ctx, r); err != nil {
 		return err
 	}
 	return explainChanges(ctx, r, h.Series)

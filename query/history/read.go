@@ -110,8 +110,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 		err := duck.UseRows(ctx, of.rows, func(row []driver.Value) error {
 			runs++
 			if row[15] == true {
-				h.bisected[h.sessions.place(duck.Text(row[5]))] = true
-				return nil
+				return h.addBisected(row)
 			}
 			if row[9] == true && row[13] == true {
 				h.Requests++
@@ -127,6 +126,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 		}
 	}
 	h.Bisected = len(h.bisected)
+	h.Matching = len(h.sessions.texts) - h.Bisected
 	return runs, nil
 }
 
@@ -208,9 +208,9 @@ func (h *historian) add(row []driver.Value) error {
 	if level := schema.Level(duck.Text(row[14])); l.level == "" || level != "" && level < l.level {
 		l.level = level
 	}
-	first, err := schema.ParseULID(duck.Text(row[8]))
+	first, err := parseRunID(row[8])
 	if err != nil {
-		return &duck.Error{Message: fmt.Sprintf("run_id: %v", err), Kind: duckdb.ErrorTypeIO}
+		return err
 	}
 	session := duck.Text(row[5])
 	e := entry{location: math.NaN(), plain: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(duck.Text(row[6]))}
@@ -227,6 +227,15 @@ func (h *historian) add(row []driver.Value) error {
 	}
 	l.entries = append(l.entries, e)
 	return nil
+}
+
+// parseRunID parses the id of a stored run.
+func parseRunID(value driver.Value) (schema.ULID, error) {
+	id, err := schema.ParseULID(duck.Text(value))
+	if err != nil {
+		return id, &duck.Error{Message: fmt.Sprintf("run_id: %v", err), Kind: duckdb.ErrorTypeIO}
+	}
+	return id, nil
 }
 
 // noStart is the start of a run if neither the run nor its session has one. Such a run cannot be ordered.

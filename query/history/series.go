@@ -89,12 +89,13 @@ type historian struct {
 	undecided         *line   // the series of History.Undecided
 	level             float64 // the largest p that would be significant in one more series, as the others are now
 	bisected          map[int32]bool
+	heads             map[headOf]map[int32]schema.ULID // a run of each session of bisect that tested a commit at a point
 	sessions, commits interned
 }
 
 func newHistorian(req Request, window int) *historian {
 	return &historian{
-		req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{}, bisected: map[int32]bool{},
+		req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{}, bisected: map[int32]bool{}, heads: map[headOf]map[int32]schema.ULID{},
 		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
 	}
 }

@@ -45,6 +45,7 @@ type Trend struct {
 	Base      Text          `json:"base_commit" doc:"commit of the last session before the change; null if unknown"`
 	Head      Text          `json:"head_commit" doc:"commit of the first session after the change; null if unknown"`
 	Session   Text          `json:"session_id" doc:"first session of the new level; of a slow change, its first session"`
+	Bisected  Text          `json:"bisect" doc:"what the last bisect found between these two: the first changed commit, nothing (they do not differ) or undecided; null if there was none"`
 	Sweep     Text          `json:"sweep" doc:"sweep file that measured the first session of the new level; null if there is none"`
 	Failed    int           `json:"failed_sessions" doc:"number of sessions after the last value in which all runs of the point failed"`
 	Off       int           `json:"off_sessions" doc:"number of newest sessions that are far off the level, with which a change may begin; 0: none"`
@@ -263,6 +264,9 @@ func lastChange(h *history.History, s *history.Series) Trend {
 		t.Since, t.Session = t.After, Text(row.AfterSession)
 	}
 	t.Places, t.Base, t.Head, t.Sweep = c.Places, Text(c.Base), Text(c.Head), Text(c.Sweep)
+	if c.Bisected != nil {
+		t.Bisected = Text(c.Bisected.Found)
+	}
 	for _, d := range c.Differs {
 		t.Differs = append(t.Differs, Difference{d.Kind, d.Name, merged(nil, d.Base), merged(nil, d.Head)})
 	}

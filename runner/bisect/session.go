@@ -115,6 +115,27 @@ func (s *Search) Findings(end End) []Finding {
 	return all
 }
 
+// Answers returns the steps that compared the ends, each with what was found of its point: the first changed commit, schema.BisectNothing or
+// schema.BisectUndecided. A step without a session, of a log that was written by hand, and a point that could not be measured have no answer.
+func (s *Search) Answers(end End) map[Step]string {
+	all := map[Step]string{}
+	for _, step := range end.Unchanged {
+		switch step.ofEnds() {
+		case Unchanged:
+			all[step] = schema.BisectNothing
+		case Inconclusive:
+			all[step] = schema.BisectUndecided
+		}
+	}
+	if len(end.Candidates) > 0 && s.Steps[0].Session != "" {
+		all[s.Steps[0]] = schema.BisectUndecided
+		if len(end.Candidates) == 1 {
+			all[s.Steps[0]] = end.Candidates[0].ID
+		}
+	}
+	return all
+}
+
 // ofEnds returns the result for a point in which no difference between the ends was found.
 func (s *Step) ofEnds() Result {
 	switch {

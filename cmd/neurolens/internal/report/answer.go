@@ -326,6 +326,8 @@ func placesText(t *summary.Trend) string {
 func commitsText(t *summary.Trend) string {
 	base, head := views.ShortCommit(string(t.Base)), views.ShortCommit(string(t.Head))
 	switch {
+	case t.Bisected != "":
+		return views.Bisected(string(t.Bisected), string(t.Base), string(t.Head))
 	case t.Base == t.Head || t.Base == "":
 		return head
 	case t.Head == "":

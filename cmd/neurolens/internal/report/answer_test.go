@@ -168,15 +168,19 @@ func TestBisecting(t *testing.T) {
 	for _, c := range []struct {
 		sweep, base summary.Text
 		ramp        int
+		bisected    summary.Text
 		want        string
 	}{
-		{"my sweep.yaml", "aaaaaaaaaa", 0, "neurolens bisect aaaaaaa bbbbbbb 'my sweep.yaml' --store 'my store'"},
-		{"", "aaaaaaaaaa", 0, "neurolens bisect aaaaaaa bbbbbbb SWEEP.yaml --store 'my store'"},
-		{"my sweep.yaml", "bbbbbbbbbb", 0, ""},
-		{"my sweep.yaml", "", 0, ""},
-		{"my sweep.yaml", "aaaaaaaaaa", 20, ""},
+		{"my sweep.yaml", "aaaaaaaaaa", 0, "", "neurolens bisect aaaaaaa bbbbbbb 'my sweep.yaml' --store 'my store'"},
+		{"my sweep.yaml", "aaaaaaaaaa", 0, schema.BisectUndecided, "neurolens bisect aaaaaaa bbbbbbb 'my sweep.yaml' --store 'my store'"},
+		{"my sweep.yaml", "aaaaaaaaaa", 0, schema.BisectNothing, ""},
+		{"my sweep.yaml", "aaaaaaaaaa", 0, "cccccccccc", "git show ccccccc"},
+		{"", "aaaaaaaaaa", 0, "", "neurolens bisect aaaaaaa bbbbbbb SWEEP.yaml --store 'my store'"},
+		{"my sweep.yaml", "bbbbbbbbbb", 0, "", ""},
+		{"my sweep.yaml", "", 0, "", ""},
+		{"my sweep.yaml", "aaaaaaaaaa", 20, "", ""},
 	} {
-		r.Trends[0].Sweep, r.Trends[0].Base, r.Trends[0].Ramp = c.sweep, c.base, c.ramp
+		r.Trends[0].Sweep, r.Trends[0].Base, r.Trends[0].Ramp, r.Trends[0].Bisected = c.sweep, c.base, c.ramp, c.bisected
 		all := maker().Document(r).Recommendations
 		if got := all[len(all)-1].Command; got != c.want && (c.want != "" || len(all) != 1) {
 			t.Errorf("%+v: %+v", c, all)

@@ -189,6 +189,12 @@ var advices = []advice{
 	{summary.RuleLevelRegressed, "each series over its sessions, worst first", func(m Maker, d *Document) string {
 		return m.command("history", d.past()...)
 	}},
+	{summary.RuleLevelRegressed, "the commit of the worst regression, which bisect found", func(_ Maker, d *Document) string {
+		if t := worstStep(d); t != nil && schema.BisectedCommit(string(t.Bisected)) != "" {
+			return "git show " + views.ShortCommit(string(t.Bisected))
+		}
+		return ""
+	}},
 	{summary.RuleLevelRegressed, "finds the commit of the worst regression", func(m Maker, d *Document) string {
 		return m.bisecting(d, func(sweep summary.Text) bool { return sweep != "" })
 	}},
@@ -246,19 +252,24 @@ func (m Maker) bench(d *Document, words ...string) string {
 	return m.command("bench", append([]string{term.ShellWord(d.Selection.Sweeps[0])}, words...)...)
 }
 
-// bisecting returns the command that searches for the commit of the worst regression, if its sweep file is known or not, as asked. A slow
-// change has no commit that can be found.
+// bisecting returns the command that searches for the commit of the worst regression, if its sweep file is known or not, as asked, and if no
+// search ended.
 func (m Maker) bisecting(d *Document, known func(sweep summary.Text) bool) string {
-	for i := range d.Trends {
-		t := &d.Trends[i]
-		if command := views.Bisect(string(t.Base), string(t.Head), string(t.Sweep)); t.Verdict == judge.Regressed && t.Ramp == 0 && command != "" {
-			if known(t.Sweep) {
-				return command + m.Reader.OfStores()
-			}
-			return ""
-		}
+	if t := worstStep(d); t != nil && known(t.Sweep) && (t.Bisected == "" || t.Bisected == schema.BisectUndecided) {
+		return views.Bisect(string(t.Base), string(t.Head), string(t.Sweep)) + m.Reader.OfStores()
 	}
 	return ""
+}
+
+// worstStep returns the worst regression between two commits, or nil. A slow change has no commit that can be found.
+func worstStep(d *Document) *summary.Trend {
+	for i := range d.Trends {
+		t := &d.Trends[i]
+		if t.Verdict == judge.Regressed && t.Ramp == 0 && views.Bisect(string(t.Base), string(t.Head), string(t.Sweep)) != "" {
+			return t
+		}
+	}
+	return nil
 }
 
 // judging returns the command that compares the newest session of a trend with the last one of the level that it is far off; empty if they

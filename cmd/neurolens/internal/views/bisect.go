@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // AnySweep is the placeholder in a command for an unknown sweep file.
@@ -19,4 +20,15 @@ func Bisect(base, head, sweep string) string {
 		sweep = AnySweep
 	}
 	return fmt.Sprintf("neurolens bisect %s %s %s", ShortCommit(base), ShortCommit(head), term.ShellWord(sweep))
+}
+
+// Bisected returns the commit that a bisect found between two commits, or these with what it found instead: see history.Bisected.
+func Bisected(found, base, head string) string {
+	switch found {
+	case schema.BisectNothing:
+		return commitRange(base, head) + ", no difference by bisect"
+	case schema.BisectUndecided:
+		return commitRange(base, head) + ", undecided by bisect"
+	}
+	return ShortCommit(found) + ", found by bisect"
 }

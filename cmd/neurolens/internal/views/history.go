@@ -105,7 +105,11 @@ func (w History) GateLine(exit int) string {
 	default:
 		parts = append(parts, "measure it again")
 	}
-	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", w.Req.Newest, strings.Join(parts, "; "), exit)
+	newest := fmt.Sprintf("newest %d sessions: ", w.Req.Newest)
+	if h.Matching < w.Req.Newest {
+		newest = term.Count(h.Matching, "session") + ": "
+	}
+	return fmt.Sprintf("gate: %s%s (exit %d)", newest, strings.Join(parts, "; "), exit)
 }
 
 // measureAgain returns the command that measures the sweep of the newest session again that is most far off; empty if its file is unknown, or
@@ -304,7 +308,7 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 		columns[4].Drop, columns[6].Drop = 0, 0
 	}
 	for _, c := range changes {
-		row := term.Cells(c.when(), c.level(c.OldLevel), c.level(c.NewLevel), shiftText(c.row, c.row.Shift), shiftInterval(c.row), c.verdictText(), commitRange(c.Base, c.Head))
+		row := term.Cells(c.when(), c.level(c.OldLevel), c.level(c.NewLevel), shiftText(c.row, c.row.Shift), shiftInterval(c.row), c.verdictText(), c.commits())
 		row[5].Failed, row[5].Won = c.verdict() == judge.Regressed, c.verdict() == judge.Improved
 		if also {
 			row = append(row, term.Cell{Text: w.differsText(c.Differs)})
@@ -325,7 +329,18 @@ func (w History) outcome(changes []changedAt) []string {
 
 // sinceText says with which session a level changed, and between which commits.
 func (c changedAt) sinceText() string {
-	return "since " + session(c.reader.Day(c.since()), c.Base, c.Head)
+	if c.Bisected == nil {
+		return "since " + session(c.reader.Day(c.since()), c.Base, c.Head)
+	}
+	return "since " + c.reader.Day(c.since()) + " (" + Bisected(c.Bisected.Found, c.Base, c.Head) + ")"
+}
+
+// commits returns the commit that bisect found, or else those between which the level changed.
+func (c changedAt) commits() string {
+	if found := c.Commit(); found != "" {
+		return ShortCommit(found)
+	}
+	return commitRange(c.Base, c.Head)
 }
 
 // session names the first session after a change by its day and by the commits before and after the change.
@@ -945,7 +960,7 @@ func (w History) regressions() term.View {
 		if names != nil {
 			cells = slices.Insert(cells, 1, term.Cell{Text: names[i]})
 		}
-		v.Rows = append(v.Rows, append(append(cells, by), term.Cells(shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))...))
+		v.Rows = append(v.Rows, append(append(cells, by), term.Cells(shiftInterval(r.row), r.commits(), w.differsText(r.Differs))...))
 	}
 	if names == nil {
 		v.Columns = slices.Delete(v.Columns, 1, 2)
@@ -1026,10 +1041,11 @@ func (w History) withNext(v term.View, changes []changedAt) term.View {
 	}
 	v.Next = []string{"next  " + command}
 	if len(changes) > 0 {
-		switch command, line := w.bisectable(changes[0]); {
-		case command != "":
+		command, line := w.bisectable(changes[0])
+		if command != "" {
 			v.Next = append(v.Next, "      "+command)
-		case line != "":
+		}
+		if line != "" {
 			v.Below = append(v.Below, line)
 		}
 	}
@@ -1060,11 +1076,23 @@ func (w History) metricFlag() string {
 	return " --metric " + term.ShellWord(w.Req.Metric)
 }
 
-// bisectable returns the command that searches for the commit of a regression, or a line with a placeholder for the sweep file if none
-// measured it. Both are empty for a slow change, which has no commit that a bisection could find.
+// bisectable returns the command that searches for the commit of a regression and, if bisect searched for it before, a line with what it
+// found: then the command shows the commit, or what else changed if no commit did. Without a sweep file there is only a line, with a placeholder.
+// Both are empty for a slow change, which has no commit that a bisection could find.
 func (w History) bisectable(c changedAt) (command, line string) {
 	if c.verdict() != judge.Regressed || c.row.RampSessions != 0 {
 		return "", ""
+	}
+	if c.Bisected != nil {
+		switch c.Bisected.Found {
+		case schema.BisectNothing:
+			line = fmt.Sprintf("bisect on %s measured no difference between %s and %s", w.Reader.Day(c.Bisected.At), ShortCommit(c.Base), ShortCommit(c.Head))
+			return fmt.Sprintf("neurolens explain session=%s session=%s", ShortRun(c.row.AfterSession), ShortRun(c.row.BySession)) + w.metricFlag() + w.Reader.OfStores(), line
+		case schema.BisectUndecided:
+			line = "bisect on " + w.Reader.Day(c.Bisected.At) + " did not decide: --max-blocks allows more runs"
+		default:
+			return "git show " + ShortCommit(c.Bisected.Found), ""
+		}
 	}
 	switch command = Bisect(c.Base, c.Head, c.Sweep); {
 	case command == "":
@@ -1072,5 +1100,5 @@ func (w History) bisectable(c changedAt) (command, line string) {
 	case c.Sweep == "":
 		return "", command + " finds the commit (your sweep file)"
 	}
-	return command + w.metricFlag() + w.Reader.OfStores(), ""
+	return command + w.metricFlag() + w.Reader.OfStores(), line
 }

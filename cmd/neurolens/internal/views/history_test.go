@@ -294,7 +294,7 @@ func TestHistoryFailing(t *testing.T) {
 	loud.Failing = 1
 	contains(t, historyText(loud, history.Request{Regressions: true}, 100, false), "\n1 series failing since the last value\n", "\nnewest session 2026-09-12 (81cc0fe..9a01b3d): bs=2, ")
 	gate := History{H: &quiet, Req: history.Request{Newest: 14}}
-	contains(t, gate.GateLine(0), "gate: newest 14 sessions: nothing to decide: no series has 8 sessions; 1 series far off in its newest session, as happened before (exit 0)")
+	contains(t, gate.GateLine(0), "gate: 0 sessions: nothing to decide: no series has 8 sessions; 1 series far off in its newest session, as happened before (exit 0)")
 	quiet.Gate, quiet.Departures[0].Rare, quiet.Departures[0].Sweep = history.Gate{Series: 9, Inconclusive: 1, Departed: 1}, true, "nightly sweep.yaml"
 	contains(t, gate.GateLine(3), ": 1 series inconclusive: far off in its newest session; neurolens compare --gate session=00000001 session=00000002 may judge it now (exit 3)")
 	quiet.Departures[0].Before, quiet.Gate.Inconclusive = "", 3
@@ -323,8 +323,11 @@ func TestHistoryGateLine(t *testing.T) {
 		"2 series regressed, 1 of them by a change that may be chance among 600 series: a gate judges each by itself; 1 regressed before these sessions": {history.Gate{Series: 9, Regressed: 2, Alone: 1, Earlier: 1}, 30},
 	} {
 		h := history.History{Gate: c.gate, Longest: c.longest, Known: 600}
-		if got := (History{H: &h, Req: history.Request{Newest: 14}}).GateLine(0); got != "gate: newest 14 sessions: "+want+" (exit 0)" {
-			t.Errorf("got  %s\nwant %s", got, want)
+		for sessions, newest := range map[int]string{12: "12 sessions: ", 14: "newest 14 sessions: "} {
+			h.Matching = sessions
+			if got := (History{H: &h, Req: history.Request{Newest: 14}}).GateLine(0); got != "gate: "+newest+want+" (exit 0)" {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
 		}
 	}
 }
@@ -461,6 +464,24 @@ func TestHistoryPlace(t *testing.T) {
 	}
 	c.Sweep = "my sweep.yaml"
 	contains(t, historyText(h, history.Request{}, 120, false), "\nnext  neurolens plot history\n      neurolens bisect 81cc0fe 9a01b3d 'my sweep.yaml'\n")
+	for found, want := range map[string]string{
+		"c4a7df15":             "(c4a7df1, found by bisect): ",
+		schema.BisectNothing:   "(81cc0fe..9a01b3d, no difference by bisect): ",
+		schema.BisectUndecided: "(81cc0fe..9a01b3d, undecided by bisect): ",
+	} {
+		next := map[string]string{
+			"c4a7df15":             "\n      git show c4a7df1\n",
+			schema.BisectNothing:   "\nbisect on 2026-09-30 measured no difference between 81cc0fe and 9a01b3d\n\nnext  neurolens plot history\n      neurolens explain session=",
+			schema.BisectUndecided: "\nbisect on 2026-09-30 did not decide: --max-blocks allows more runs\n\nnext  neurolens plot history\n      neurolens bisect 81cc0fe 9a01b3d 'my sweep.yaml'\n",
+		}[found]
+		c.Bisected = &history.Bisected{Found: found, At: new(time.Date(2026, 9, 30, 12, 0, 0, 0, time.UTC))}
+		text := historyText(h, history.Request{}, 120, false)
+		contains(t, text, "regressed since 2026-09-07 "+want, next)
+		if found != schema.BisectUndecided && strings.Contains(text, "neurolens bisect") {
+			t.Errorf("an answered search is proposed again:\n%s", text)
+		}
+	}
+	c.Bisected = nil
 	c.Base = c.Head
 	if text := historyText(h, history.Request{}, 120, false); strings.Contains(text, "bisect") {
 		t.Errorf("equal commits are to be bisected:\n%s", text)
