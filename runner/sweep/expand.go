@@ -241,7 +241,7 @@ func (e *expansion) add(of *section, from *entry, line int) {
 			}
 			panic(at.errorf("the point %s already exists, from line %d", of.grid.describe(row), first))
 		}
-		e.lines[p.PointID], p.Line = line, line
+		e.lines[p.PointID] = line
 		e.ids = append(e.ids, p.PointID)
 		excluded := false
 		for i := range of.grid.exclude {
@@ -707,8 +707,8 @@ func (k *parameters) dropUntaken(of *section, p *Point) {
 	if k.points[less.PointID] {
 		takes := k.of(functionName{p.Dir, p.File, p.Object, p.Prepare})
 		p.Skip = &Skip{
-			Reason: fmt.Sprintf("%s takes no parameter %s: it takes %s", takes.Object, enumerated(names), cmp.Or(strings.Join(takes.Names, ", "), "none")),
-			Line:   of.grid.axes[untaken[0]].at.fileLine(), Unsupported: true,
+			Unsupported: true,
+			Reason:      fmt.Sprintf("%s takes no parameter %s: it takes %s", takes.Object, enumerated(names), cmp.Or(strings.Join(takes.Names, ", "), "none")),
 		}
 		return
 	}
@@ -939,7 +939,7 @@ func (e *expansion) addCalibration() []int {
 	var places []int
 	for _, kernel := range builtin.Calibrations() {
 		p := Point{
-			Line: e.calibrate.line, Suite: e.suite(), Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
+			Suite: e.suite(), Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
 			Control: true, Calibration: true, Launch: task.Launch{Executor: schema.ExecutorBuiltin, Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations}, Primary: schema.PrimaryMetric,
 			Repeats: e.repeatsOfPoints(), Timeouts: e.sections[0].settings.calibration,
 			Thresholds: commonThresholds(e.sections),

@@ -610,10 +610,8 @@ func (s *Sweep) Metric(name string) (string, error) {
 
 // Skip is the reason why a point is planned but not run.
 type Skip struct {
-	When   string // the expression of skip_if that holds at the point
 	Reason string
-	Line   int // of the expression, or of the axis
-	// Unsupported: the function of the point does not take an axis, and a point without it is measured. When is empty.
+	// Unsupported: the function of the point does not take an axis, and a point without it is measured.
 	Unsupported bool
 }
 
@@ -673,7 +671,7 @@ func (of *section) skip(p *Point) (skip *Skip, fault string) {
 		switch {
 		case holds != true:
 		case rule.unclear == "":
-			return &Skip{When: rule.when.text, Reason: rule.reason, Line: rule.when.at.fileLine()}, ""
+			return &Skip{Reason: rule.reason}, ""
 		case fault == "":
 			fault = rule.unclear
 		}

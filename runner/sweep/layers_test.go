@@ -140,7 +140,7 @@ func TestLayersReplace(t *testing.T) {
 		for _, s := range []*Sweep{layered, plain} {
 			s.SHA256 = ""
 			for i := range s.Points {
-				s.Points[i].Line, s.Points[i].FileLine, s.Points[i].Origins, s.Points[i].Fixed = 0, 0, nil, nil
+				s.Points[i].FileLine, s.Points[i].Origins, s.Points[i].Fixed = 0, nil, nil
 			}
 		}
 		equal(t, layered, plain)
@@ -462,14 +462,8 @@ func checkPrecedence(t *testing.T, k Key, at []int, values []string, rest string
 	for _, s := range []*Sweep{got, want} {
 		s.SHA256 = ""
 		for _, p := range s.Planned() {
-			if p.Skip != nil {
-				p.Skip.Line = 0
-			}
-			p.Line, p.ModelLine, p.FileLine, p.CommandLine, p.BuildLine, p.PythonLine = 0, 0, 0, 0, 0, 0
+			p.ModelLine, p.FileLine, p.CommandLine, p.BuildLine, p.PythonLine = 0, 0, 0, 0, 0
 			p.Origins, p.Fixed = nil, nil
-			if p.Reference != nil {
-				p.Reference.Line = 0
-			}
 			results = append(results, resultsText(p))
 			p.Derived, p.Checks = nil, nil
 		}

@@ -70,7 +70,7 @@ func (p *program) readMetric(d *document, m member) metric {
 		read.from = f.template(p.scope)
 	}
 	if read.at = values["read"]; read.at.given() {
-		checkRead(m.value, values, d.over.Formats)
+		checkRead(values, d.over.Formats)
 		return read
 	}
 	checkMetric(m.value, values, r)
@@ -101,7 +101,7 @@ func checkMetric(entry field, values map[string]field, r *output.ExtractRule) {
 }
 
 // checkRead refuses keys without a meaning for the results of a tool, and unknown formats.
-func checkRead(entry field, values map[string]field, formats []string) {
+func checkRead(values map[string]field, formats []string) {
 	read := values["read"]
 	for _, key := range []string{"regex", "jq", "unit", "better", "take"} {
 		if f := values[key]; f.given() {

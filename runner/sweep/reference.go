@@ -19,7 +19,6 @@ type Reference struct {
 	File      string // a file with the output
 	Format    string // of File: see term.Formats
 	Function  string // in the file of the benchmark; Point then runs it instead of the benchmark; empty: none
-	Line      int    // in the sweep file
 	Tolerance output.Tolerance
 
 	axes map[string]string // axes in which Point differs
@@ -303,7 +302,7 @@ func (e *expansion) setReferences(o Overrides) {
 		}
 		switch {
 		case err == nil:
-			p.Reference = &Reference{Point: point, Line: spec.at.fileLine(), Tolerance: spec.tolerance, axes: spec.axes}
+			p.Reference = &Reference{Point: point, Tolerance: spec.tolerance, axes: spec.axes}
 		case e.of[i].withoutConfig != nil:
 			p.fail(err.Error())
 		default:
@@ -364,9 +363,9 @@ func (p *program) fillReference(point *Point, row []*value) {
 		if point.Executor != schema.ExecutorPython {
 			panic(r.at.errorf("function is not supported with %s: only with file", listed([]schema.Executor{point.Executor})))
 		}
-		point.Reference = &Reference{Function: r.function.fill(row), Line: r.at.fileLine(), Tolerance: r.tolerance}
+		point.Reference = &Reference{Function: r.function.fill(row), Tolerance: r.tolerance}
 	}
 	if r != nil && r.from != nil {
-		point.Reference = &Reference{File: r.from.fillPath(row), Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}
+		point.Reference = &Reference{File: r.from.fillPath(row), Format: r.format, Tolerance: r.tolerance}
 	}
 }

@@ -50,7 +50,6 @@ type Sweep struct {
 // be changed. Lines refer to the sweep file; 0: there is none.
 type Point struct {
 	PointID string // see schema.PointID
-	Line    int    // the line of grid or of the entry of include that defines the point
 
 	Suite string // a label of its runs, which does not identify the point
 

@@ -102,7 +102,7 @@ func TestGuideExample(t *testing.T) {
 	equal(t, s.Repeats, 1)
 	equal(t, s.Tags, map[string]string{"experiment": "smoke", "note": "initial sweep"})
 	equal(t, s.Points[0], Point{
-		PointID: s.Points[0].PointID, Line: 3, Suite: "000-neurolens", Operators: true,
+		PointID: s.Points[0].PointID, Suite: "000-neurolens", Operators: true,
 		Benchmark: "add.onnx", Backend: "onnxrt", Model: "add.onnx", Precision: "fp32",
 		BatchSize: new(int64(1)), SeqLen: new(int64(64)),
 		Launch: task.Launch{Executor: schema.ExecutorONNXRT, Warmup: 10, Budget: 10 * time.Second}, ModelPath: "./tmp/add.onnx",

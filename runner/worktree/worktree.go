@@ -63,11 +63,10 @@ type Options struct {
 
 // Tree is one side: a separate repository with the files of one commit or, for a dirty head, the user's files.
 type Tree struct {
-	Side   string // base or head
-	Root   string // absolute, without symbolic links, as long as the other side's
-	Dir    string // the folder in this tree that corresponds to Options.Dir
-	Exists bool   // whether this side has a folder Dir
-	Code          // of the head, Commit is the user's and not the temporary one of a dirty tree, which is HEAD in the tree
+	Side string // base or head
+	Root string // absolute, without symbolic links, as long as the other side's
+	Dir  string // the folder in this tree that corresponds to Options.Dir
+	Code        // of the head, Commit is the user's and not the temporary one of a dirty tree, which is HEAD in the tree
 }
 
 // Pair is the two sides.
@@ -173,8 +172,6 @@ func (p *Pair) fill(ctx context.Context, prefix string, exclude []string) error 
 		if err := link(p.user.top, t.Root, p.shared); err != nil {
 			return fmt.Errorf("side %s: %w", t.Side, err)
 		}
-		info, err := os.Stat(t.Dir)
-		t.Exists = err == nil && info.IsDir()
 	}
 	return ctx.Err()
 }

@@ -104,8 +104,6 @@ func TestSubFolder(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	p := mustOpen(t, Options{Dir: filepath.Join(dir, "new"), Against: "v1", Root: root})
-	same(t, "base", p.Base.Exists, false)
-	same(t, "head", p.Head.Exists, true)
 	same(t, "dir", p.Base.Dir, filepath.Join(p.Base.Root, "new"))
 	same(t, "file", text(t, p.Head.Dir, "run.py"), "new")
 	shut(t, p)
