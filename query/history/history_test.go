@@ -272,7 +272,7 @@ func TestMethods(t *testing.T) {
 				t.Errorf("%+v", row)
 			}
 		}
-		if want := stat.Otava(values, stat.OtavaOptions{}); !slices.Equal(got, want) {
+		if want := stat.Otava(values); !slices.Equal(got, want) {
 			t.Errorf("changes at %v, want %v", got, want)
 		}
 	}

@@ -291,7 +291,7 @@ func otavaPoints(l *line) []stat.ChangePoint {
 	for i, location := range locations {
 		values[i] = l.scale.InUnit(location)
 	}
-	ends := append([]int{0}, stat.Otava(values, stat.OtavaOptions{})...)
+	ends := append([]int{0}, stat.Otava(values)...)
 	ends = append(ends, len(values))
 	var points []stat.ChangePoint
 	for i, at := range ends[1 : len(ends)-1] {

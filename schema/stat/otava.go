@@ -7,65 +7,51 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// OtavaOptions are the options window_len, max_pvalue and min_magnitude of Apache Otava. The zero value has its defaults: 50 values,
-// 0.001, and any magnitude.
-type OtavaOptions struct {
-	Window       int     // values in a window, at least 2
-	MaxP         float64 // upper bound of the p value of a change point in Otava's t-test
-	MinMagnitude float64 // least change of the mean, relative to the smaller of the two means
+// otavaOptions are the options window_len, max_pvalue and min_magnitude of Apache Otava.
+type otavaOptions struct {
+	window    int     // values in a window, at least 2
+	maxP      float64 // upper bound of the p value of a change point in Otava's t-test
+	magnitude float64 // least change of the mean, relative to the smaller of the two means
 }
 
-// The defaults of Otava.
-const (
-	otavaWindow = 50
-	otavaMaxP   = .001
-)
-
-func (o OtavaOptions) withDefaults() OtavaOptions {
-	if o.Window <= 0 {
-		o.Window = otavaWindow
-	}
-	if o.MaxP <= 0 {
-		o.MaxP = otavaMaxP
-	}
-	o.Window = max(o.Window, 2)
-	return o
-}
+// otavaDefaults are the defaults of Otava.
+var otavaDefaults = otavaOptions{window: 50, maxP: .001}
 
 // relaxed returns the p that the first pass accepts.
-func (o OtavaOptions) relaxed() float64 {
+func (o otavaOptions) relaxed() float64 {
 	switch {
-	case o.MaxP < .05:
-		return 10 * o.MaxP
-	case o.MaxP < .5:
-		return 2 * o.MaxP
+	case o.maxP < .05:
+		return 10 * o.maxP
+	case o.maxP < .5:
+		return 2 * o.maxP
 	}
-	return o.MaxP
+	return o.maxP
 }
 
-// Otava returns the change points that Apache Otava (at commit 1ceb153) finds in a series, ascending: from each of these indices on, the
-// series has another level. It exists for comparison with that tool and reproduces it, including its standard deviation with the divisor
-// n and its t-tests at places chosen by the data. So MaxP is not the rate of false change points; changePoints controls that rate.
+// Otava returns the change points that Apache Otava (at commit 1ceb153) finds in a series with its defaults, ascending: from each of
+// these indices on, the series has another level. It exists for comparison with that tool and reproduces it, including its standard deviation with the divisor
+// n and its t-tests at places chosen by the data. So its largest p is not the rate of false change points; changePoints controls that rate.
 //
 // Windows that overlap by half are divided where the energy statistic is largest (Matteson and James, Journal of the American
-// Statistical Association 109, 2014), as long as Student's t-test distinguishes the sides at ten times MaxP. Then the weakest of all
+// Statistical Association 109, 2014), as long as Student's t-test distinguishes the sides at ten times that p. Then the weakest of all
 // these change points is dropped until the rest are significant and large enough (Fleming, Kołaczkowski and others, "Hunter", ICPE
 // 2023). The result is empty if a value is not finite, and for fewer than 3 values.
-func Otava(series []float64, o OtavaOptions) []int {
+func Otava(series []float64) []int { return otavaDefaults.changePoints(series) }
+
+func (o otavaOptions) changePoints(series []float64) []int {
 	if len(series) < 3 || slices.ContainsFunc(series, notFinite) {
 		return nil
 	}
-	o = o.withDefaults()
 	var weak []int
 	for start := 0; start < len(series); {
 		last := 0
-		for _, at := range divide(series[start:min(start+o.Window, len(series))], o.relaxed()) {
+		for _, at := range divide(series[start:min(start+o.window, len(series))], o.relaxed()) {
 			last = start + at
 			if !slices.Contains(weak, last) {
 				weak = append(weak, last)
 			}
 		}
-		start = max(last, start+o.Window/2)
+		start = max(last, start+o.window/2)
 	}
 	slices.Sort(weak)
 	return withoutWeakest(series, weak, o)
@@ -188,7 +174,7 @@ func populationMoments(values []float64) (mean, variance float64) {
 
 // withoutWeakest drops change points until all that are left are significant and large enough: the least significant
 // first, then the smallest.
-func withoutWeakest(series []float64, points []int, o OtavaOptions) []int {
+func withoutWeakest(series []float64, points []int, o otavaOptions) []int {
 	test := func(i int) difference {
 		low, high := 0, len(series)
 		if i > 0 {
@@ -210,13 +196,13 @@ func withoutWeakest(series []float64, points []int, o OtavaOptions) []int {
 				weakest = i
 			}
 		}
-		if differences[weakest].p < o.MaxP {
+		if differences[weakest].p < o.maxP {
 			for i, d := range differences {
 				if d.magnitude < differences[weakest].magnitude {
 					weakest = i
 				}
 			}
-			if differences[weakest].magnitude > o.MinMagnitude {
+			if differences[weakest].magnitude > o.magnitude {
 				break
 			}
 		}

@@ -23,25 +23,24 @@ func TestOtavaSeries(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		series []float64
-		o      OtavaOptions
+		o      otavaOptions
 		want   []int
 	}{
-		{"first", otavaFirst, OtavaOptions{}, []int{6}},
-		{"second", otavaSecond, OtavaOptions{}, []int{4}},
-		{"second, at least 20 %", otavaSecond, OtavaOptions{MinMagnitude: .2}, nil},
-		{"two later values", append(slices.Clone(otavaFirst), .5, .51), OtavaOptions{}, []int{6}},
-		{"one later value", append(slices.Clone(otavaSecond), 1.97), OtavaOptions{}, []int{4}},
+		{"first", otavaFirst, otavaDefaults, []int{6}},
+		{"second", otavaSecond, otavaDefaults, []int{4}},
+		{"second, at least 20 %", otavaSecond, otavaOptions{50, .001, .2}, nil},
+		{"two later values", append(slices.Clone(otavaFirst), .5, .51), otavaDefaults, []int{6}},
+		{"one later value", append(slices.Clone(otavaSecond), 1.97), otavaDefaults, []int{4}},
 		// Of the whole series at once; Otava gives 4 too where it has the points of an earlier, shorter series to go on from.
-		{"values of another kind", append(slices.Clone(otavaSecond), 1.97, 33.33, 46.46), OtavaOptions{}, []int{12}},
-		{"all equal", slices.Repeat([]float64{3}, 200), OtavaOptions{}, nil},
-		{"a step without noise", append(slices.Repeat([]float64{3}, 70), slices.Repeat([]float64{4}, 70)...), OtavaOptions{}, []int{70}},
-		{"nothing", nil, OtavaOptions{}, nil},
-		{"two values", []float64{1, 2}, OtavaOptions{}, nil},
-		{"not a number", append(slices.Clone(otavaFirst), math.NaN()), OtavaOptions{}, nil},
-		{"infinite", append(slices.Clone(otavaFirst), math.Inf(1)), OtavaOptions{}, nil},
-		{"a window of one value", otavaFirst, OtavaOptions{Window: 1}, Otava(otavaFirst, OtavaOptions{Window: 2})},
+		{"values of another kind", append(slices.Clone(otavaSecond), 1.97, 33.33, 46.46), otavaDefaults, []int{12}},
+		{"all equal", slices.Repeat([]float64{3}, 200), otavaDefaults, nil},
+		{"a step without noise", append(slices.Repeat([]float64{3}, 70), slices.Repeat([]float64{4}, 70)...), otavaDefaults, []int{70}},
+		{"nothing", nil, otavaDefaults, nil},
+		{"two values", []float64{1, 2}, otavaDefaults, nil},
+		{"not a number", append(slices.Clone(otavaFirst), math.NaN()), otavaDefaults, nil},
+		{"infinite", append(slices.Clone(otavaFirst), math.Inf(1)), otavaDefaults, nil},
 	} {
-		valuetest.DeepEqual(t, Otava(c.series, c.o), c.want, c.name, "change points at")
+		valuetest.DeepEqual(t, c.o.changePoints(c.series), c.want, c.name, "change points at")
 	}
 }
 
@@ -49,8 +48,8 @@ func TestOtavaSeries(t *testing.T) {
 func TestOtavaEndsWhereDifferencesOverflow(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	Otava(iid(random, 300, func(z float64) float64 { return math.Copysign(math.MaxFloat64, z) }), OtavaOptions{})
-	Otava(iid(random, 300, func(z float64) float64 { return z * math.SmallestNonzeroFloat64 }), OtavaOptions{MaxP: .4})
+	Otava(iid(random, 300, func(z float64) float64 { return math.Copysign(math.MaxFloat64, z) }))
+	otavaOptions{50, .4, 0}.changePoints(iid(random, 300, func(z float64) float64 { return z * math.SmallestNonzeroFloat64 }))
 }
 
 // TestEnergySplitAsDefined: the sums that go along are those of the definition.
@@ -122,7 +121,7 @@ func TestOtavaGoldens(t *testing.T) {
 		goldens.Cases[i].Series = goldens.Series
 	}
 	for _, g := range slices.Concat(goldens.Cases, goldens.Analysis, goldens.Others) {
-		got := Otava(g.Series, OtavaOptions{Window: g.Window, MaxP: g.MaxP, MinMagnitude: g.Magnitude})
+		got := otavaOptions{g.Window, g.MaxP, g.Magnitude}.changePoints(g.Series)
 		switch {
 		case g.Count > 0:
 			if len(got) != g.Count || got[0] != g.First {

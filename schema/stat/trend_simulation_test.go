@@ -22,7 +22,7 @@ var trendRules = []trendRule{
 	{"ChangePoints, 5 %, from 2 %", func(values []float64) []int { return changePointPlaces(values, .05, math.Log(1.02)) }},
 	{"ChangePoints, 5 %, any size", func(values []float64) []int { return changePointPlaces(values, .05, 0) }},
 	{"ChangePoints, 1 %, from 2 %", func(values []float64) []int { return changePointPlaces(values, .01, math.Log(1.02)) }},
-	{"Otava, its defaults", func(values []float64) []int { return Otava(values, OtavaOptions{}) }},
+	{"Otava, its defaults", Otava},
 	{"5 % more or less than before", func(values []float64) (places []int) {
 		for i, v := range values[1:] {
 			if math.Abs(v/values[i]-1) > .05 {

@@ -254,7 +254,7 @@ func FuzzChangePoints(f *testing.F) {
 				t.Errorf("%+v of %v", p, series)
 			}
 		}
-		Otava(series, OtavaOptions{Window: int(seed % 60), MinMagnitude: least})
+		otavaOptions{2 + int(seed%60), .001, least}.changePoints(series)
 	})
 }
 
