@@ -733,3 +733,22 @@ func contains(t *testing.T, text string, parts ...string) {
 		}
 	}
 }
+
+// TestNextHistory: two sessions that are too alike for a verdict have the history as the next command, if there are enough for one.
+func TestNextHistory(t *testing.T) {
+	t.Parallel()
+	alike := compare.Point{Verdict: judge.Inconclusive, Confounded: true, SessionSD: .02}
+	for want, c := range map[string]struct {
+		base string
+		with compare.Point
+	}{
+		"neurolens history --metric latency --store 'my store'": {"session=last~1", alike},
+		"": {"session=last~1", compare.Point{Verdict: judge.Inconclusive, Confounded: true, SessionSD: math.NaN()}},
+	} {
+		w := Comparison{C: &compare.Comparison{Points: []compare.Point{c.with}}, Reader: Display{Stores: []string{"my store"}}}
+		w.Selection = Selection{Selections: []string{c.base, "session=last"}, Metrics: []string{"latency"}}
+		valuetest.Equal(t, w.next(), want)
+		w.Selection.Selections[0] = "variant=a"
+		valuetest.Equal(t, w.next(), "", "no session")
+	}
+}

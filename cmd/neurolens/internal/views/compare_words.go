@@ -303,12 +303,12 @@ func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad
 // CPUUser is the metric that varies less with other load than others.
 const CPUUser = "cpu_user"
 
-// next returns the command to type next, where something changed that is no control: it explains the change. Of the values of an axis, it
-// compares the one that changed most.
+// next returns the command to type next. Where something changed that is no control, it explains the change. Of the values of an axis, it
+// compares the one that changed most. Else see nextHistory.
 func (w Comparison) next() string {
 	i := slices.IndexFunc(w.C.Points, func(p compare.Point) bool { return !p.Control && called(p.Verdict) })
 	if len(w.Selection.Selections) == 0 || i < 0 {
-		return ""
+		return w.nextHistory()
 	}
 	words := slices.Concat([]string{"neurolens", "explain"}, w.Selection.Selections)
 	if axis := w.C.Contrast.Axis; axis != "" {
@@ -329,6 +329,23 @@ func (w Comparison) next() string {
 	}
 	if w.Selection.Strict {
 		words = append(words, "--strict")
+	}
+	return term.ShellLine(words...) + w.Reader.OfStores()
+}
+
+// nextHistory returns the command that decides if two sessions differ too little from each other: the level may have changed before the base.
+// It is empty if there are too few sessions for a history.
+func (w Comparison) nextHistory() string {
+	session := func(selection string) bool {
+		return strings.HasPrefix(selection, filter.KeySession+"=") && !strings.Contains(selection, " ")
+	}
+	known := func(p compare.Point) bool { return p.Confounded && p.Verdict == judge.Inconclusive && p.SessionSD > 0 }
+	if len(w.Selection.Selections) != 2 || !session(w.Selection.Selections[0]) || !session(w.Selection.Selections[1]) || !slices.ContainsFunc(w.C.Points, known) {
+		return ""
+	}
+	words := []string{"neurolens", "history"}
+	if len(w.Selection.Metrics) > 0 {
+		words = append(words, "--metric", w.Selection.Metrics[0])
 	}
 	return term.ShellLine(words...) + w.Reader.OfStores()
 }
