@@ -204,7 +204,7 @@ warmup: 0
 	}
 	flat := text(programtest.Output(t, dir, "bench", "s.yaml"))
 	for _, want := range []string{
-		"Lowest median over all axes, by estimate: a=1 b=1 c=1, steps 130, as is that of a=1 b=1 c=2.",
+		"Lowest median over all axes, by estimate: a=1 b=1 c=1, steps 130, as is that of a=1 b=1 c=2; 95 % interval of the factor 1 to 1, allowing for the choice among 8: another may be as good.",
 		"Best: a=1 at all 4 points: a=2 is worse there, closest at b=1 c=1: steps 130 -> 260, +100 % (", "a=1 is a guess. Another axis: neurolens ls --pivot b session=",
 	} {
 		if !strings.Contains(flat, want) {

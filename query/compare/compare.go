@@ -95,6 +95,9 @@ type Request struct {
 	Limit int
 	Worst []judge.Verdict
 
+	// together makes the intervals of all points of a metric hold together (Bonferroni).
+	together bool
+
 	// Inputs adds to each row the numbers that its results are computed from. They double its size.
 	Inputs bool
 	// Pages receives the rows, at most 1,000 at a time, instead of Comparison.Rows, which saves memory if there are very many
@@ -365,6 +368,9 @@ func (m *comparison) metric(ctx context.Context, metric string) ([]*pairing, err
 		p.leaveOut(least)
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
+		if m.req.together {
+			p.planned = max(p.planned, 1) * len(matched)
+		}
 	}
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err

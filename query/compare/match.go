@@ -175,6 +175,8 @@ func axisOf(key string) (string, error) {
 	}
 	f := filter.FieldOf(key)
 	switch {
+	case key == pointID:
+		return key, nil
 	case f.Entry != "" && f.Column.Name == "params":
 		return filter.ParamPrefix + f.Entry, nil
 	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(query.Identity, f.Column.Name):
@@ -284,6 +286,9 @@ func (m *matcher) fieldOf(g *runGroup, field string) any {
 	}
 	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
 		return g.Point.Parameter(name)
+	}
+	if field == pointID {
+		return g.PointID
 	}
 	return g.Point.Value(field)
 }

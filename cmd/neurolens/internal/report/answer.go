@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -691,69 +690,59 @@ func (m Maker) guess(d *Document, c *summary.Comparison) (text, command string) 
 	return text, ""
 }
 
-// frontRunner names the point with the best median over all axes, the one that comes next, and the factor between them. Of axes that are the
-// amount of work it takes the largest values: less work always takes less. It is empty if the medians cannot be ranked, or if the points
-// differ in one other axis, of which a value is best by verdict. Controls are left out.
+// frontRunner names the point with the best median over all axes, the one that comes next, and the factor between them with its interval. It is
+// empty if the medians cannot be ranked, or if the points differ in one other axis than the amount of work, of which a value is best by verdict.
 func frontRunner(d *Document, c *summary.Comparison, names namer) (text string, about Change) {
-	controls := map[summary.Text]bool{}
-	for i := range d.Pairs {
-		if p := &d.Pairs[i]; p.Control {
-			controls[p.PointID], controls[p.BaseID] = true, true
-		}
-	}
-	type ranked struct {
-		point *summary.Point
-		value *summary.Value
-	}
-	var all []ranked
-	var points []query.Point
-	var medians []*float64
-	for i := range d.Points {
-		p := &d.Points[i]
-		v := valueOf(p, string(p.Metric))
-		if p.OKRuns < p.Runs-p.Profiled || v.Median == nil || controls[p.PointID] {
-			continue
-		}
-		if v.Better == "" || len(all) > 0 && (v.Metric != all[0].value.Metric || v.Unit != all[0].value.Unit) {
-			return "", about
-		}
-		all, points, medians = append(all, ranked{p, v}), append(points, p.Subject.Point()), append(medians, v.Median)
-	}
+	f := summary.FrontOf(d.Points, d.Pairs)
 	_, varying := views.Axes(chartdata.SubjectsOf(d.Points), views.IdentityColumns)
-	work := namer{axes: map[string]bool{}}
-	contrasts, _ := query.ContrastsOf(points, medians)
-	for _, x := range contrasts {
-		if x.Work {
-			work.axes[x.Axis], names = true, names.but(x.Axis)
-			amount := func(r ranked) float64 {
-				text, _ := r.point.AxisValue(x.Axis)
-				n, _ := strconv.ParseFloat(text, 64)
-				return n
-			}
-			most := amount(slices.MaxFunc(all, func(a, b ranked) int { return cmp.Compare(amount(a), amount(b)) }))
-			all = slices.DeleteFunc(all, func(r ranked) bool { return amount(r) < most })
-		}
-	}
-	settings := len(varying) - len(work.axes)
-	if settings < 2 && len(c.Best) > 0 || len(all) < 2 {
+	if f == nil || len(varying)-len(f.Work) < 2 && len(c.Best) > 0 {
 		return "", about
 	}
-	sign, most := 1., "Lowest"
-	if all[0].value.Better == summary.Text(schema.BetterHigher) {
-		sign, most = -1, "Highest"
+	work := namer{axes: map[string]bool{}}
+	for _, axis := range f.Work {
+		work.axes[axis], names = true, names.but(axis)
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(sign**a.value.Median, sign**b.value.Median) })
-	best, next := all[0], all[1]
+	most := "Lowest"
+	if f.BestValue.Better == summary.Text(schema.BetterHigher) {
+		most = "Highest"
+	}
 	over := ""
 	switch {
-	case len(work.axes) > 0:
-		over = " at " + work.name(&best.point.Subject)
-	case settings > 1:
+	case len(f.Work) > 0:
+		over = " at " + work.name(&f.Best.Subject)
+	case len(varying) > 1:
 		over = " over all axes"
 	}
-	about = Change{Subject: best.point.Subject, Metric: summary.Text(best.value.Metric), Unit: best.value.Unit, Head: best.value.Median}
-	return fmt.Sprintf("%s median%s, by estimate: %s, %s %s%s.", most, over, names.name(&about.Subject), about.Metric,
-		quantity(about.Head, about.Unit, about.Metric), lead(best.value, next.value, names.name(&next.point.Subject))), about
+	certain, ends := leadInterval(c.Lead, f)
+	if !certain {
+		over += ", by estimate"
+	}
+	about = Change{Subject: f.Best.Subject, Metric: summary.Text(f.BestValue.Metric), Unit: f.BestValue.Unit, Head: f.BestValue.Median}
+	return fmt.Sprintf("%s median%s: %s, %s %s%s%s.", most, over, names.name(&about.Subject), about.Metric,
+		quantity(about.Head, about.Unit, about.Metric), lead(f.BestValue, f.NextValue, names.name(&f.Next.Subject)), ends), about
+}
+
+// leadInterval returns the interval of the lead of the best point in words, or why there is none, and whether no other point may be as good.
+func leadInterval(l summary.Lead, f *summary.Front) (certain bool, text string) {
+	switch {
+	case l.PointID == "" || l.PointID != f.Best.PointID:
+		return false, ""
+	case l.Low == nil && l.Reason == summary.Text(judge.FewRuns):
+		return false, fmt.Sprintf("; %s per point: no interval", term.Count(l.Runs, "run"))
+	case l.Low == nil && l.Reason != "":
+		return false, "; no interval: " + views.ReasonText(string(l.Reason))
+	case l.Low == nil:
+		return false, ""
+	}
+	what, low, high, none := "factor", fmt.Sprintf("%.3g", *l.Low), fmt.Sprintf("%.3g", *l.High), 1.
+	if l.Scale == summary.Text(schema.ScaleDifference) {
+		what, low, high, none = "lead", quantity(l.Low, f.BestValue.Unit, f.BestValue.Metric), quantity(l.High, f.BestValue.Unit, f.BestValue.Metric), 0
+	}
+	text = fmt.Sprintf("; 95 %% interval of the %s %s to %s, allowing for the choice among %d", what, low, high, l.Points)
+	if *l.Low <= none {
+		return false, text + ": another may be as good"
+	}
+	return true, text
 }
 
 // lead says how far the best value is ahead of the next, which has a name.

@@ -347,6 +347,40 @@ func TestLead(t *testing.T) {
 	}
 }
 
+// TestLeadInterval: the factor between the best point and the next has an interval, or the reason why there is none; only with one above 1 is
+// the point more than an estimate.
+func TestLeadInterval(t *testing.T) {
+	d := &Document{}
+	for i, mode := range []string{"a", "b"} {
+		for k, n := range []string{"x", "y"} {
+			d.Points = append(d.Points, summary.Point{
+				Subject: summary.Subject{PointID: summary.Text(mode + n), Benchmark: "f", Params: map[string]string{"mode": mode, "n": n}}, Runs: 6, OKRuns: 6, Metric: "latency",
+				Metrics: []summary.Value{{Metric: "latency", Unit: "ns", Better: "lower", Median: new(1e6 * float64(1+k+2*i))}},
+			})
+		}
+	}
+	const best, next = "mode=a n=x, latency 1.00 ms, 2 times as fast as the next, mode=a n=y (2.00 ms)", ", allowing for the choice among 4"
+	lead := func(low, high float64, scale schema.Scale) summary.Lead {
+		return summary.Lead{PointID: "ax", Points: 4, Scale: summary.Text(scale), Low: &low, High: &high}
+	}
+	for _, c := range []struct {
+		lead summary.Lead
+		want string
+	}{
+		{summary.Lead{}, "Lowest median over all axes, by estimate: " + best + "."},
+		{lead(1.9, 2.125, schema.ScaleRatio), "Lowest median over all axes: " + best + "; 95 % interval of the factor 1.9 to 2.12" + next + "."},
+		{lead(.9, 3, schema.ScaleRatio), "Lowest median over all axes, by estimate: " + best + "; 95 % interval of the factor 0.9 to 3" + next + ": another may be as good."},
+		{lead(1e5, 1.5e6, schema.ScaleDifference), "Lowest median over all axes: " + best + "; 95 % interval of the lead 100 µs to 1.50 ms" + next + "."},
+		{summary.Lead{PointID: "ax", Runs: 1, Reason: "few_runs"}, "Lowest median over all axes, by estimate: " + best + "; 1 run per point: no interval."},
+		{summary.Lead{PointID: "ax", Reason: "order"}, "Lowest median over all axes, by estimate: " + best + "; no interval: one side ran before the other."},
+		{summary.Lead{PointID: "by", Reason: "order"}, "Lowest median over all axes, by estimate: " + best + "."},
+	} {
+		if got, _ := frontRunner(d, &summary.Comparison{Lead: c.lead}, namerOf(d.Points)); got != c.want {
+			t.Errorf("%+v\ngot  %s\nwant %s", c.lead, got, c.want)
+		}
+	}
+}
+
 // TestFrontRunnerOfWork: of the amount of work only the largest is ranked, and it stands once.
 func TestFrontRunnerOfWork(t *testing.T) {
 	d := &Document{}
