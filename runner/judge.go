@@ -34,7 +34,7 @@ func judge(p *sweep.Point, run *schema.Run) {
 		run.Metrics = append(run.Metrics, m)
 	}
 	judgeRequests(p, run)
-	if startsTool(p) && run.Env.Facts[factRead] == "" { // conditions are about the results of the tool
+	if startsTool(p) && run.Env.Facts[schema.FactRead] == "" { // conditions are about the results of the tool
 		return
 	}
 	for _, c := range p.Checks {

@@ -73,7 +73,7 @@ func TestCheckOfTool(t *testing.T) {
 	for read, want := range map[string]schema.Status{"": schema.StatusOK, "go-bench": schema.StatusError} {
 		o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}}
 		if read != "" {
-			o.Facts[factRead] = read
+			o.Facts[schema.FactRead] = read
 		}
 		o.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: []int64{1e6}}}
 		if run := assembled(s, o, nil); run.Status != want || slices.Contains(run.Warnings, schema.WarnUnchecked) {

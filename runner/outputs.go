@@ -168,9 +168,6 @@ func (r *launcher) unreadIn(ctx context.Context, l sweep.Launch, printed string)
 	return &Unread{runs[0].Source, len(runs)}
 }
 
-// factRead is the fact with the format of the output that a run was read from.
-const factRead = "runner.read"
-
 // resultsOf reads outputs of a run that are results of a benchmark tool. They count only if the run is finally ok.
 func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept, reading *task.Reading) (all []schema.Run) {
 	for i := range p.Metrics {
@@ -231,7 +228,7 @@ func (r *launcher) resultsIn(ctx context.Context, rule *output.ExtractRule, p *s
 		if runs[i].Env.Facts == nil {
 			runs[i].Env.Facts = map[string]string{}
 		}
-		runs[i].Env.Facts[factRead] = rule.Read
+		runs[i].Env.Facts[schema.FactRead] = rule.Read
 	}
 	return runs, false, nil
 }

@@ -93,7 +93,7 @@ func TestResults(t *testing.T) {
 			continue
 		}
 		size := []string{"3", "4"}[i/4%2]
-		if r.Params["size"] != size || r.Params["threads"] != "2" || r.Env.Facts[factRead] != "some-tool" || r.Primary != "throughput" ||
+		if r.Params["size"] != size || r.Params["threads"] != "2" || r.Env.Facts[schema.FactRead] != "some-tool" || r.Primary != "throughput" ||
 			r.Metric("throughput").Summary == (schema.Summary{}) || r.Metric("latency") != nil || (r.RepeatIndex != nil) != (i%4 == 0) {
 			t.Errorf("run %d: %+v", i, r)
 		}

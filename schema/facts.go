@@ -23,6 +23,10 @@ const (
 	// FactProfile is the profiler of a run of purpose profile.
 	FactProfile = "runner.profile"
 
+	// FactRead is the format of the output that a run was read from: one of the results that a program printed. The run of the program that
+	// printed them does not have it.
+	FactRead = "runner.read"
+
 	// FactLooks is in runs of a session that continued until the comparison of its sides was decided. It lists the numbers of repeats
 	// after which there was an interim look (an interim analysis of a group sequential test), ascending and separated by commas.
 	FactLooks = "runner.looks"

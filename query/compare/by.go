@@ -68,7 +68,7 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 	}
 	places := map[string]int{}
 	var groups []Group
-	logs := map[string][]float64{} // of ratios
+	var logs []PrintedFirst // of ratios, by group
 	for i := range c.Rows {
 		row := &c.Rows[i]
 		own := make([]any, len(keys))
@@ -79,39 +79,64 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 		at, known := places[name]
 		if !known {
 			at = len(groups)
-			places[name] = at
+			places[name], logs = at, append(logs, PrintedFirst{})
 			groups = append(groups, Group{Keys: own, Metric: row.Metric, Verdicts: map[judge.Verdict]int{}})
 		}
 		g := &groups[at]
 		g.Points++
 		g.Verdicts[row.Verdict]++
 		if e := row.Estimates; row.Ratio && e != nil && !math.IsInf(e.Change, 0) {
-			logs[name] = append(logs[name], math.Log1p(e.Change))
+			logs[at].Add(math.Log1p(e.Change), row.Printed)
 		}
 	}
-	for name, at := range places {
-		groups[at].GeometricMean = geometricMean(logs[name])
+	for at := range groups {
+		groups[at].GeometricMean = geometricMean(logs[at].Independent())
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return slices.CompareFunc(a.Keys, b.Keys, compareValues) })
 	return groups, nil
 }
 
 // GeometricMean returns the geometric mean of head / base of a metric, minus 1, over the points that both sides have and that are not
-// controls. points is the number of points with a ratio, and others the number of points that are compared by difference. The mean is NaN
-// if points is 0.
-func (c *Comparison) GeometricMean(metric string) (mean float64, points, others int) {
-	var changes []float64
+// controls. points is the number of points with a ratio, and others the number of points that are compared by difference. If some points
+// are results that programs printed, the programs' own points, whose times contain them, are left out: programs is their number. The mean is
+// NaN if points is 0.
+func (c *Comparison) GeometricMean(metric string) (mean float64, points, others, programs int) {
+	var changes PrintedFirst
 	for _, p := range c.Points {
 		switch {
 		case p.Metric != metric || math.IsNaN(p.Change) || p.Control:
 		case p.Ratio:
-			changes = append(changes, p.Change)
+			changes.Add(p.Change, p.Printed)
 		default:
 			others++
 		}
 	}
-	return geometricMean(changes), len(changes), others
+	return geometricMean(changes.Independent()), len(changes.Independent()), others, changes.contained()
 }
+
+// PrintedFirst collects values of points of which a mean is taken. A program's own time contains the results that it printed, so both are not
+// independent.
+type PrintedFirst struct{ printed, own []float64 }
+
+// Add adds the value of a point.
+func (v *PrintedFirst) Add(value float64, printed bool) {
+	if printed {
+		v.printed = append(v.printed, value)
+	} else {
+		v.own = append(v.own, value)
+	}
+}
+
+// Independent returns the values of printed results if there are any, and otherwise all values.
+func (v *PrintedFirst) Independent() []float64 {
+	if len(v.printed) > 0 {
+		return v.printed
+	}
+	return v.own
+}
+
+// contained returns the number of values that Independent leaves out.
+func (v *PrintedFirst) contained() int { return len(v.printed) + len(v.own) - len(v.Independent()) }
 
 // Conditions of MovedAlike: at least minAlike points; shareAlike of them moved in the direction of their median; and half of them moved
 // by the median to within withinAlike of it. Of 8 unchanged points, all are slower or all are faster once in 128 times.

@@ -49,6 +49,7 @@ type Point struct {
 	BaseOK   bool // the base has ok runs
 	Failures bool // a larger share of the head's runs failed than of the base's
 	Control  bool // the sweep marks it as a control, which no change should affect
+	Printed  bool // it is a result that a program printed
 	// FailureChance is the p-value of Fisher's exact test that the head fails more often than the base.
 	FailureChance float64
 }
@@ -59,7 +60,7 @@ func (p *pairing) point() Point {
 	c := Point{
 		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Size: p.size(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
 		SessionSD: o.SessionSD, History: p.knownHistory, Gap: p.gap(), MoreRuns: o.MoreRuns, Warnings: p.warnings(), Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
-		NoValue: p.kind().Name == "", BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
+		NoValue: p.kind().Name == "", BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Printed: p.printed, Confounded: p.confounded,
 		LeftOut: p.leftOut, Decides: p.decides,
 	}
 	if p.relative != nil {

@@ -352,7 +352,7 @@ func (m *comparison) metric(ctx context.Context, metric string) ([]*pairing, err
 		if p.head != nil {
 			facts = m.facts[p.head.PointID]
 		}
-		p.thresholds, p.control = m.thresholds.Of(facts.thresholds), facts.control
+		p.thresholds, p.control, p.printed = m.thresholds.Of(facts.thresholds), facts.control, facts.printed
 	}
 	if err := m.scales(ctx, matched, metric); err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func TestCompareTwoSides(t *testing.T) {
 	if g := c.Gate(); g.Regressions != 1 || g.Inconclusive != 0 || g.Points != 3 || g.Looks != 1 {
 		t.Errorf("gate %+v", g)
 	}
-	mean, points, _ := c.GeometricMean("latency")
+	mean, points, _, _ := c.GeometricMean("latency")
 	if want := math.Cbrt(1.1*.9) - 1; points != 3 || math.Abs(mean-want) > .002 {
 		t.Errorf("geometric mean %g of %d points, want %g", mean, points, want)
 	}
@@ -338,7 +338,7 @@ func TestCompareWrong(t *testing.T) {
 	}
 	slices.Sort(said)
 	valuetest.DeepEqual(t, said, []string{"estimate unchecked <", "estimate wrong_resul", "improved <nil> -0.89", "improved <nil> -0.89"})
-	if _, points, _ := got.GeometricMean("latency"); points != 2 {
+	if _, points, _, _ := got.GeometricMean("latency"); points != 2 {
 		t.Errorf("the mean is over %d points, want 2", points)
 	}
 	if g := got.Gate(); g.Inconclusive != 2 || g.Regressions != 0 {

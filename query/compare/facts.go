@@ -107,6 +107,7 @@ func (s *selectedSide) allFacts(ctx context.Context, found sideFacts) error {
 type pointFacts struct {
 	thresholds map[string]string // by the name of the fact, if all runs that have the fact have the same value
 	control    bool              // a run is marked as a control
+	printed    bool              // a run is a result that a program printed
 }
 
 // pointFacts reads the settings of the points of the side, by id; nil if the facts of the side have no settings. If there are very many
@@ -119,14 +120,14 @@ func (s *selectedSide) pointFacts(ctx context.Context, known sideFacts) (map[str
 		}
 	}
 	slices.Sort(names)
-	if len(names) == 0 && known["env."+schema.FactControl] == nil {
+	if len(names) == 0 && known["env."+schema.FactControl] == nil && known["env."+schema.FactRead] == nil {
 		return nil, nil
 	}
 	columns, err := scan.RunColumns([]string{"point_id", "env", "purpose"})
 	if err != nil {
 		return nil, err
 	}
-	text := "SELECT point_id, coalesce(bool_or(env[" + duck.Literal(schema.FactControl) + "] = 'true'), false)"
+	text := "SELECT point_id, coalesce(bool_or(env[" + duck.Literal(schema.FactControl) + "] = 'true'), false), count(env[" + duck.Literal(schema.FactRead) + "]) > 0"
 	for _, name := range names {
 		entry := "env[" + duck.Literal(name) + "]"
 		text += ", CASE WHEN min(" + entry + ") = max(" + entry + ") THEN min(" + entry + ") END"
@@ -134,9 +135,9 @@ func (s *selectedSide) pointFacts(ctx context.Context, known sideFacts) (map[str
 	text += " FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(s.purpose)) + " GROUP BY point_id"
 	found := map[string]pointFacts{}
 	return found, s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
-		facts := pointFacts{thresholds: map[string]string{}, control: row[1] == true}
+		facts := pointFacts{thresholds: map[string]string{}, control: row[1] == true, printed: row[2] == true}
 		for i, name := range names {
-			if value := duck.Text(row[2+i]); value != "" {
+			if value := duck.Text(row[3+i]); value != "" {
 				facts.thresholds[name] = value
 			}
 		}

@@ -21,6 +21,7 @@ type pairing struct {
 	scale      schema.Scale
 	means      bool // the means of the runs are compared: see meansSide
 	control    bool // the sweep marks it as a control
+	printed    bool // see Point.Printed
 	thresholds judge.Thresholds
 	clocks     *query.Clocks // nil: not known on both sides
 

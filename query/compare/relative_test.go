@@ -74,7 +74,7 @@ func TestCompareRelative(t *testing.T) {
 		if g := got.Gate(); g.Points != c.points-c.controls || g.Inconclusive != g.Points {
 			t.Errorf("%+v: the gate is about %d points, %d of them inconclusive", c, g.Points, g.Inconclusive)
 		}
-		if _, n, _ := got.GeometricMean("latency"); n != c.points-c.controls {
+		if _, n, _, _ := got.GeometricMean("latency"); n != c.points-c.controls {
 			t.Errorf("%+v: the mean is of %d points", c, n)
 		}
 		if c.judged == 0 {

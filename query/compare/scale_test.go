@@ -86,7 +86,7 @@ func TestCompareZerosAmongRatios(t *testing.T) {
 	runs = append(runs, valued(&n, 14, "latency", "ns", times(6, 0), nil)...)
 	runs = append(runs, valued(&n, 15, "latency", "ns", nil, times(6, 0))...)
 	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
-	if _, points, others := got.GeometricMean("latency"); points != 12 || others != 1 {
+	if _, points, others, _ := got.GeometricMean("latency"); points != 12 || others != 1 {
 		t.Errorf("the mean is of %d points, %d are left out", points, others)
 	}
 	for i := range got.Rows {

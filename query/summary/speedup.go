@@ -58,7 +58,7 @@ type Ratios struct {
 	Differences   int      `json:"differences" doc:"number of pairs that are compared by difference and have no speed-up"`
 	Slower        int      `json:"slower" doc:"number of pairs with a speed-up below 1"`
 	Faster        int      `json:"faster" doc:"number of pairs with a speed-up above 1"`
-	GeometricMean *float64 `json:"geometric_mean" doc:"geometric mean of all speed-ups, including those below 1"`
+	GeometricMean *float64 `json:"geometric_mean" doc:"geometric mean of all speed-ups, including those below 1; of programs and results that they printed, of the results alone"`
 	Median        *float64 `json:"median" doc:"median of all speed-ups"`
 	FastestPair   *int     `json:"fastest_pair" doc:"index in pairs, from 0, of the pair with the largest speed-up"`
 	SlowestPair   *int     `json:"slowest_pair" doc:"index of the pair with the smallest"`
@@ -99,6 +99,8 @@ type Pair struct {
 	Reason  Text   `json:"reason" doc:"why there is no verdict"`
 	Repeats Text   `json:"repeats" doc:"the result of the repeats of a pair without a verdict, because its machine or the difference between sessions is unknown, as repeats_result of compare: differ, alike, or the reason why neither is known. Null with a verdict"`
 	Control bool   `json:"control" doc:"whether the sweep marks it as a control, which no change should affect; controls are in no mean"`
+
+	printed bool // it is a result that a program printed
 }
 
 // compare adds the comparisons.
@@ -284,6 +286,7 @@ func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
 func (c *Comparison) ratios(places []int) Ratios {
 	r := Ratios{Pairs: len(places)}
 	var logs []float64
+	var means compare.PrintedFirst
 	fastest, slowest := -1, -1
 	for _, i := range places {
 		p := &c.pairs[i]
@@ -294,6 +297,7 @@ func (c *Comparison) ratios(places []int) Ratios {
 			continue
 		}
 		logs = append(logs, math.Log(*p.Speedup))
+		means.Add(logs[len(logs)-1], p.printed)
 		switch {
 		case *p.Speedup < 1:
 			r.Slower++
@@ -311,11 +315,12 @@ func (c *Comparison) ratios(places []int) Ratios {
 		return r
 	}
 	slices.Sort(logs)
+	of := slices.Sorted(slices.Values(means.Independent()))
 	sum := 0.0
-	for _, v := range logs {
+	for _, v := range of {
 		sum += v
 	}
-	r.GeometricMean, r.Median = known(math.Exp(sum/float64(len(logs)))), known(math.Exp(stat.Quantile(logs, .5)))
+	r.GeometricMean, r.Median = known(math.Exp(sum/float64(len(of)))), known(math.Exp(stat.Quantile(logs, .5)))
 	r.FastestPair, r.SlowestPair = new(c.first+fastest), new(c.first+slowest)
 	return r
 }
@@ -324,7 +329,7 @@ func (c *Comparison) ratios(places []int) Ratios {
 func pairOf(row *compare.Row) Pair {
 	p := Pair{
 		Subject: subjectOf(cmp.Or(row.HeadID, row.BaseID), "", row.Identity), BaseID: Text(row.BaseID), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better),
-		Verdict: string(row.Verdict), Reason: Text(row.Reason), Control: row.Control,
+		Verdict: string(row.Verdict), Reason: Text(row.Reason), Control: row.Control, printed: row.Printed,
 	}
 	p.Base, p.BaseRuns = sideValue(row.Base)
 	p.Value, p.Runs = sideValue(row.Head)

@@ -158,7 +158,7 @@ func TestSpeedups(t *testing.T) {
 	near(t, "geometric mean", a.GeometricMean, math.Sqrt(.5))
 	near(t, "slowest", r.Pairs[*a.SlowestPair].Speedup, .25)
 	c := valuetest.Must(compare.Compare(context.Background(), db, compare.Request{Base: "suite=one", Axis: "variant", Reference: "baseline"}))
-	mean, points, _ := c.GeometricMean("latency")
+	mean, points, _, _ := c.GeometricMean("latency")
 	if points != a.Compared || math.Abs(1/(1+mean)-*a.GeometricMean) > 1e-9 {
 		t.Errorf("compare has a geometric mean of %g over %d points, the report %g over %d", 1/(1+mean), points, *a.GeometricMean, a.Compared)
 	}

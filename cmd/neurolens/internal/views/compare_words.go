@@ -187,13 +187,16 @@ func (w Comparison) counts() []string {
 
 // geometricMean returns the text of the geometric mean of a metric; empty for fewer than 2 points.
 func (w Comparison) geometricMean(metric string) string {
-	mean, points, others := w.C.GeometricMean(metric)
+	mean, points, others, programs := w.C.GeometricMean(metric)
 	if points < 2 {
 		return ""
 	}
 	text := fmt.Sprintf("geometric mean %s over %s", Signed(mean), term.Count(points, "matched point"))
 	if others > 0 {
 		text += fmt.Sprintf(", without %s compared by difference", term.Thousands(others))
+	}
+	if programs > 0 {
+		text += fmt.Sprintf(", without %s of the programs that printed them", term.Count(programs, "point"))
 	}
 	return text
 }
