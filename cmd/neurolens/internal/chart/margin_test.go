@@ -27,6 +27,45 @@ func TestMarginIsSeenOrSaid(t *testing.T) {
 	}
 }
 
+// TestAreaWithoutRoom: the name of an area is never cut: without room for all of it, a note has it.
+func TestAreaWithoutRoom(t *testing.T) {
+	const name = "a change of less than the threshold of this metric counts as none"
+	f := &Figure{
+		Kind: Forest, Y: Axis{Scale: Categories, Categories: []string{"bs=1"}},
+		Series: []Series{{Style: Intervals, Marks: []Mark{{X: .7, Low: .5, High: 1}}}},
+		Guides: []Guide{{Along: Vertical, At: -.2, Until: .2, Text: name}},
+	}
+	svg := svgOf(t, f, ImageOptions{Embedded: true})
+	var texts []string
+	svg.each(func(e *element) { texts = append(texts, e.Text) })
+	if !slices.Contains(texts, "shaded: "+name) {
+		t.Errorf("no note has the name of the area: %q", texts)
+	}
+}
+
+// TestPanelNames: the names of panels with axes of their own are whole where there is room from the names of their ticks on, and none
+// touches another one.
+func TestPanelNames(t *testing.T) {
+	f := &Figure{Kind: Runs, Y: Axis{Unit: "ns", Own: true}}
+	for i := range 6 {
+		f.Panels = append(f.Panels, Panel{
+			Title: fmt.Sprintf("algorithm=slow k=%d n=4000", i), Series: []Series{{Style: Points, Marks: []Mark{mark(1, 1e6*float64(i+1)), mark(2, 1.5e6*float64(i+1))}}},
+		})
+	}
+	s, err := newSheet(f, ImageOptions{Width: 440}, drawnHere)
+	ok(t, err)
+	for i, title := range s.titles {
+		if title != f.Panels[i].Title {
+			t.Errorf("%s is cut to %s", f.Panels[i].Title, title)
+		}
+		if wide := s.width(title, textSize, true); wide <= s.panelWidth {
+			t.Fatalf("%s is not wider than its panel of %v", title, s.panelWidth)
+		} else if wide > s.panelWidth+s.inset {
+			t.Errorf("%s touches the next one", title)
+		}
+	}
+}
+
 // ownScales has panels whose axes are linear because of a zero, logarithmic, and linear as asked.
 func ownScales() *Figure {
 	return &Figure{

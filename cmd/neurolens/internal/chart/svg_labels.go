@@ -449,7 +449,11 @@ func (s *figureLayout) nameGuides(room float64) {
 			s.guideRows = max(s.guideRows, name.row+1)
 		}
 		for _, text := range more {
-			if !slices.Contains(left, text) {
+			area := slices.ContainsFunc(part.Guides, func(g Guide) bool { return g.Until > g.At && whole(g.Text) == text })
+			switch shaded := "shaded: " + text; {
+			case area && !slices.Contains(narrow, shaded):
+				narrow = append(narrow, shaded)
+			case !area && !slices.Contains(left, text):
 				left = append(left, text)
 			}
 		}
