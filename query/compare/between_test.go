@@ -87,7 +87,7 @@ func verdictOfNights(random *rand.Rand, level func() float64, step float64, apar
 	m := comparison{base: side(all[base]), head: side(all[head])}
 	p := pairing{distance: int64(apart * night)}
 	var history []float64
-	for _, s := range p.spaced(slices.DeleteFunc(all, func(s earlierSession) bool { return s.Began >= m.before() })) {
+	for _, s := range p.spaced(m.notBetween(all[:head])) {
 		history = append(history, math.Log(s.Location))
 	}
 	pair := judge.Pair{Lower: true, Margin: math.Log(1.02), Confounded: true, Base: runs[base], Head: runs[head], History: history}

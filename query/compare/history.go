@@ -18,7 +18,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 		return nil
 	}
 	earlier := newHistoryQuery(m.head.Reader, m.purpose())
-	earlier.machines, earlier.before, earlier.without = m.head.Machines, m.before(), m.head.Sessions
+	earlier.machines, earlier.before, earlier.without = m.head.Machines, max(m.base.Since, m.head.Since), m.head.Sessions
 	known := len(m.base.Sessions)
 	if m.hasOwnStores() || m.head.Src.RunsByName > m.base.Runs+m.head.Runs { // there are other runs
 		var err error
@@ -46,19 +46,21 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 	}
 	for _, p := range matched {
 		if p.confounded && p.distance != unknown {
-			p.earlier = sessions[p.head.key()]
-			p.useHistory(p.earlier, sessions[p.base.key()])
+			p.earlier = m.notBetween(sessions[p.head.key()])
+			p.useHistory(p.earlier, m.notBetween(sessions[p.base.key()]))
 			p.knownHistory = len(p.history)
 		}
 	}
 	return nil
 }
 
-// before returns the time before which earlier sessions began, in Unix microseconds: until the older side ended. Sessions between the sides
-// do not count. Some of them have the change that is looked for, which would look like noise. They are few, because earlier sessions are
-// about as far apart as the sides.
-func (m *comparison) before() int64 {
-	return min(max(m.base.Since, m.head.Since), min(m.base.Until, m.head.Until)+1)
+// notBetween leaves out the sessions that began after the older side ended. Some of them have the change that is looked for, which would look
+// like noise. They are few, because earlier sessions are about as far apart as the sides. Of a baseline file only starts are known, so the
+// sessions of the base stay.
+func (m *comparison) notBetween(all []earlierSession) []earlierSession {
+	return slices.DeleteFunc(slices.Clone(all), func(s earlierSession) bool {
+		return s.Began > min(m.base.Until, m.head.Until) && !slices.Contains(m.base.Sessions, s.ID)
+	})
 }
 
 // spacingShare is the minimum distance of earlier sessions from each other, as a share of the distance of the two sides. It is below 1
