@@ -44,8 +44,7 @@ func (g grid) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Pack()
-	return errors.Join(err, store.Close())
+	return errors.Join(store.Pack(), store.Close())
 }
 
 // gridStart returns when a session began.

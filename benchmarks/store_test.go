@@ -67,8 +67,7 @@ func pack(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Pack()
-	return errors.Join(err, store.Close())
+	return errors.Join(store.Pack(), store.Close())
 }
 
 // made gives the directory of that name, which is made where it is not there.

@@ -175,7 +175,7 @@ func TestRunSetFile(t *testing.T) {
 		{"damaged, but in a pack", func() error { return errors.Join(os.Remove(form), write(packed, line), write(event, line[:99])) }},
 	} {
 		mustDo(t, c.before())
-		must(store.Pack())
+		mustDo(t, store.Pack())
 		if got, err := schema.ReadWholeRunSet(schema.Dir(dir), id); err != nil || len(got.Runs) != len(runs) || got.Key != "k" {
 			t.Errorf("an event %s: %d runs, %v", c.name, len(got.Runs), err)
 		}

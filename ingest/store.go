@@ -280,6 +280,5 @@ func (s *Store) Close() error {
 	if s.sealer.Made == 0 {
 		return nil
 	}
-	_, err := s.pack()
-	return err
+	return s.pack()
 }

@@ -217,7 +217,7 @@ func (t *transfer) pull(expression string) error {
 	if t.store == nil {
 		return nil
 	}
-	if _, err := t.store.Pack(); err != nil {
+	if err := t.store.Pack(); err != nil {
 		return storeError{err}
 	}
 	return nil

@@ -150,7 +150,7 @@ process that is still writing are never touched.`,
 				if _, err := seal(cmd.Context()); err != nil {
 					return storeError{err}
 				}
-				if _, err := s.Pack(); err != nil {
+				if err := s.Pack(); err != nil {
 					return storeError{err}
 				}
 				after, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
@@ -418,7 +418,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 			refused, differing = refused+done.Refused, differing+done.Differing
 			rows = append(rows, mergedRow{from: other, done: done})
 		}
-		if _, err := s.Pack(); err != nil {
+		if err := s.Pack(); err != nil {
 			return storeError{err}
 		}
 		t := answer.TableOf(mergeFields(heading), rows)

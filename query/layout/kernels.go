@@ -654,7 +654,7 @@ type ranked struct {
 func leaderboard(results []*kernelResult) (all []ranked) {
 	for _, k := range results {
 		if p := k.point; middle(p.time) != nil {
-			all = append(all, ranked{p, scaled(middle(p.time), "ms"), scaled(p.time.Summary.P90, "ms"), perSecond(meanOf(p.time))})
+			all = append(all, ranked{p, milliseconds(middle(p.time)), milliseconds(p.time.Summary.P90), perSecond(meanOf(p.time))})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(*a.p50, *b.p50) })

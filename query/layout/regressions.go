@@ -31,9 +31,9 @@ type judged struct {
 func judgedPoints(runs []*schema.Run) (order []string, points map[string]*judged) {
 	points = map[string]*judged{}
 	for _, p := range kernelPoints(runs) {
-		j := &judged{run: p.run, p50: scaled(middle(p.time), "ms"), errors: map[string]*float64{}}
+		j := &judged{run: p.run, p50: milliseconds(middle(p.time)), errors: map[string]*float64{}}
 		for _, r := range p.ok {
-			if v := scaled(middle(timeOf(r)), "ms"); v != nil {
+			if v := milliseconds(middle(timeOf(r))); v != nil {
 				j.runs = append(j.runs, *v)
 			}
 		}

@@ -180,13 +180,12 @@ func figure(v *float64, digits int) string {
 	return strconv.FormatFloat(*v, 'f', digits, 64)
 }
 
-// scaled converts a value to a unit; nil for nil.
-func scaled(v *float64, unit string) *float64 {
-	if v == nil {
+// milliseconds converts a stored time; nil for nil.
+func milliseconds(ns *float64) *float64 {
+	if ns == nil {
 		return nil
 	}
-	_, factor, _ := schema.StoredUnit(unit)
-	return new(*v / factor)
+	return new(*ns / 1e6)
 }
 
 // wrongPoints returns the points that have a run with a wrong result, or in which more requests failed than are allowed, by id and side.

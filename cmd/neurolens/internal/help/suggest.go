@@ -96,7 +96,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	if cmd.HasParent() {
 		lead = pathOf(cmd) + ": "
 	}
-	hint := flagHint(cmd, name, short != "")
+	hint := flagHint(cmd, name)
 	if program := programHint(cmd, spelt); program != "" && hint == helpHint(cmd) {
 		hint = ";" + program
 	} else {
@@ -135,7 +135,7 @@ func programHint(cmd *cobra.Command, flag string) string {
 func helpHint(cmd *cobra.Command) string { return "; " + cmd.CommandPath() + " --help lists them" }
 
 // flagHint returns what follows the complaint about a flag that is not there.
-func flagHint(cmd *cobra.Command, name string, single bool) string {
+func flagHint(cmd *cobra.Command, name string) string {
 	if out := cmd.Flags().Lookup("out"); out != nil && name == "output" {
 		if out.Shorthand != "" {
 			return "; did you mean -" + out.Shorthand + ", --out?"
