@@ -143,7 +143,7 @@ func (a *app) guess(ctx context.Context, f ingestFlags, paths []string) error {
 	if err != nil {
 		return usageErrorf("ingest: --guess: %s: %w", file.Name, err)
 	}
-	_, err = fmt.Fprintf(a.stdout, "# To see its runs: neurolens ingest %s --from %s --map FILE --dry-run\n%s", term.OneLine(term.ShellLine(file.Name)), draft.Table, draft.Text)
+	_, err = fmt.Fprintf(a.stdout, "# With this file as mapping.yaml, the runs are shown by\n# neurolens ingest %s --from %s --map mapping.yaml --dry-run\n%s", term.OneLine(term.ShellLine(file.Name)), draft.Table, draft.Text)
 	return err
 }
 

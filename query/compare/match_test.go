@@ -125,7 +125,7 @@ func TestComparePlanned(t *testing.T) {
 	_, err := compare.Compare(t.Context(), db, compare.Request{Base: "session=" + querytest.SessionID(3), Rules: judge.Rules{Gate: true}})
 	querytest.WantInput(t, err, "has neither two sides nor a baseline, and a gate does not guess one: neurolens compare --matrix 'variant=./old in-{size} \"x\"' session="+querytest.SessionID(3)+" compares the values of variant")
 	for _, c := range []struct{ base, says string }{
-		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD"},
+		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides nor a baseline: name BASE and HEAD, two filters"},
 		{"variant=new,nonesuch session=" + querytest.SessionID(1) + "," + querytest.SessionID(2), "have different baselines (variant="},
 		{"variant=nonesuch", "variant=nonesuch matches no run (4 sessions in this store)"},
 	} {

@@ -92,7 +92,7 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 	contrasts, work := query.ContrastsOf(points, medians)
 	switch {
 	case len(contrasts) == 0:
-		return answer.InputError("compare: %s has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD", name)
+		return answer.InputError("compare: %s has neither two sides nor a baseline: name BASE and HEAD, two filters", name)
 	case m.req.Rules.Gate:
 		return answer.InputError("compare: %s has neither two sides nor a baseline, and a gate does not guess one: %s compares the values of %s", name, m.matrixCommand(contrasts[0].String()), contrasts[0].Axis)
 	}

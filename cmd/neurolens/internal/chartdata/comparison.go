@@ -157,7 +157,7 @@ var openFor = []struct {
 }{
 	{judge.Machines, "the sides ran on different machines, or on an unknown one"},
 	{judge.Devices, "different GPUs of the machine measured the sides"},
-	{judge.Sessions, "the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ; measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"},
+	{judge.Sessions, "the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ; measure both alternately in one session with bench, which takes two programs, variants of a sweep, or another commit (--against)"},
 	{judge.Unsettled, "sessions differ more than they did; measure both alternately in one session"},
 	{judge.Order, "one side ran before the other, and drift of the machine would look the same; bench alternates"},
 	{judge.FewRuns, "too few runs"},

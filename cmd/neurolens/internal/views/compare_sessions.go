@@ -160,9 +160,9 @@ func (w Comparison) together() string {
 		return "compare them in one session: add session_id=" + id + " to the filters"
 	}
 	if w.comparesPoints() {
-		return "measure both alternately in one session (bench 'A' 'B', or a sweep with both; bench SWEEP.yaml --rerun all measures again what is stored)"
+		return "measure both alternately in one session with bench, which takes two programs, or a sweep with both (--rerun all measures again what is stored)"
 	}
-	return "measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
+	return "measure both alternately in one session with bench, which takes two programs, variants of a sweep, or another commit (--against)"
 }
 
 // TimeText returns a duration, such as the time between two sessions, rounded up to whole units.

@@ -467,7 +467,7 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Base.Since, c.Head.Since = 1, 1
 	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
 	said(w.sessions(), "different sessions: no verdict before 7 earlier sessions at least 3 days apart show how much sessions differ (known: 3)|"+
-		"to decide it: measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
+		"to decide it: measure both alternately in one session with bench, which takes two programs, variants of a sweep, or another commit (--against)")
 	c.Points[0].History = 1
 	said(w.sessions(), "different sessions: no verdict before 7 earlier sessions at least 3 days apart show how much sessions differ (known: 1)|")
 	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}

@@ -60,7 +60,7 @@ var repeatsMeanings = map[string]string{
 	compare.RepeatsDiffer: "a significant change of at least the threshold, corrected for all points",
 	compare.RepeatsAlike:  "the interval lies within the threshold",
 	string(judge.Noise):   "the repeats vary too much to tell",
-	string(judge.FewRuns): fmt.Sprintf("fewer than %d repeats on a side give no interval: repeat the benchmarks, as go test -count 10 does", judge.MinRuns),
+	string(judge.FewRuns): fmt.Sprintf("fewer than %d repeats on a side give no interval: measure each benchmark more often", judge.MinRuns),
 }
 
 // reasons say why there is no verdict.
