@@ -14,31 +14,35 @@ type FailedPoint struct {
 	Against string     // as in Related
 }
 
-// maxFailed is how many failed runs Failed reads: the newest.
-const maxFailed = 1000
+// MaxFailed is how many failed runs Failed counts: the newest.
+const MaxFailed = 100
 
-// Failed returns the points of which matching runs failed, the newest run first. At most 1,000 failed runs count.
-func (db *DB) Failed(ctx context.Context, req ListRequest) ([]FailedPoint, error) {
-	req = ListRequest{Filter: filter.JoinArguments(req.Filter, "status="+filter.Failed), Since: req.Since, Until: req.Until, Limit: maxFailed}
+// Failed returns the points of which matching runs failed, the newest run first. Of more than MaxFailed failed runs the newest count, and more is
+// true.
+func (db *DB) Failed(ctx context.Context, req ListRequest) (points []FailedPoint, more bool, err error) {
+	req = ListRequest{Filter: filter.JoinArguments(req.Filter, "status="+filter.Failed), Since: req.Since, Until: req.Until, Limit: MaxFailed + 1}
 	runs, err := db.Runs(ctx, req, "run_id", "session_id", "source", "executor", "suite", "side", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
 		"params", "point_id", "machine", "status", "stage", "error_kind", "error", "env")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var points []FailedPoint
-	place := map[[3]string]int{}
-	for i := range runs {
+	place, commits := map[[3]string]int{}, map[string]string{}
+	for i := range runs[:min(len(runs), MaxFailed)] {
 		r := &runs[i]
 		of := [3]string{r.PointID, r.Side, r.Env.Machine}
 		at, known := place[of]
 		if !known {
-			at = len(points)
-			place[of], points = at, append(points, FailedPoint{Run: *r})
-			if points[at].Against, err = db.baseCommit(ctx, r); err != nil {
-				return nil, err
+			commit, known := commits[r.SessionID]
+			if !known {
+				if commit, err = db.baseCommit(ctx, r); err != nil {
+					return nil, false, err
+				}
+				commits[r.SessionID] = commit
 			}
+			at = len(points)
+			place[of], points = at, append(points, FailedPoint{*r, 0, commit})
 		}
 		points[at].Runs++
 	}
-	return points, nil
+	return points, len(runs) > MaxFailed, nil
 }

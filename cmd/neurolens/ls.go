@@ -130,15 +130,16 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 	})
 }
 
-// printRuns writes a table of runs, the first of them before the last are read. Of a selection, the points that failed come first.
+// printRuns writes a table of runs, the first of them before the last are read. The points that failed come first where sessions, a time or
+// a status are selected. Other selections have failures of all times, which are nobody's question, and are listed without a second search.
 func (a *app) printRuns(ctx context.Context, db *query.DB, req query.ListRequest, o lsOptions) error {
-	if len(o.metrics) == 0 && (o.filter != "" || !o.since.IsZero()) {
-		failed, err := db.WithoutWarnings().Failed(ctx, req)
+	if len(o.metrics) == 0 && (!o.since.IsZero() || filter.Mentions(o.filter, "session_id", "started_at", "status")) {
+		failed, more, err := db.WithoutWarnings().Failed(ctx, req)
 		if err != nil {
 			return err
 		}
 		if len(failed) > 0 {
-			above := views.Failed(failed, a.stores)
+			above := views.Failed(failed, more, a.stores)
 			above.Next = append(above.Next, "")
 			if err := a.printer().View(term.FormatTable, above); err != nil {
 				return err

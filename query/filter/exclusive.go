@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
@@ -59,6 +60,23 @@ func wanted(text string) map[string]string {
 	}
 	add(n)
 	return values
+}
+
+// Mentions reports whether a filter has a condition on one of the columns. It is false for filters with errors.
+func Mentions(text string, columns ...string) bool {
+	n, err := parseFilter(text)
+	if err != nil || n == nil {
+		return false
+	}
+	var has func(n *node) bool
+	has = func(n *node) bool {
+		if n.kind == tokenWord {
+			f := FieldOf(n.word.Key)
+			return slices.Contains(columns, f.Column.Name)
+		}
+		return slices.ContainsFunc(n.parts, has)
+	}
+	return has(n)
 }
 
 // isName reports whether a field is a text or an integer. A run has exactly one value of such a field.

@@ -47,6 +47,17 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
+// TestMentions: a condition counts wherever it stands in a filter, and under each name of the column.
+func TestMentions(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "session=last": true, "batch_size=1 not (dim=2 or status!=ok)": true, "session_id=7Q4K2M9F": true, "dim=1 session.x=2": false, "status=": false,
+	} {
+		if got := Mentions(text, "session_id", "status"); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
 // TestTwoSides: two arguments that exclude one another are a base and a head, also with values that need quotes; others are one selection.
 func TestTwoSides(t *testing.T) {
 	for _, c := range []struct {

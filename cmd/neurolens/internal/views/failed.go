@@ -16,8 +16,9 @@ import (
 // maxFailedPoints is how many failed points, and commands about them, stand above a listing.
 const maxFailedPoints = 3
 
-// Failed returns a table of points with failed runs: each with the reason, and the commands that measure only these points again.
-func Failed(points []query.FailedPoint, stores []string) term.View {
+// Failed returns a table of points with failed runs: each with the reason, and the commands that measure only these points again. more means
+// that there are older failed runs.
+func Failed(points []query.FailedPoint, more bool, stores []string) term.View {
 	subjects := make([]Subject, len(points))
 	for i := range points {
 		subjects[i] = subjectOf(query.ListedRunOf(&points[i].Run))
@@ -37,8 +38,11 @@ func Failed(points []query.FailedPoint, stores []string) term.View {
 			{Text: inProcess.ReplaceAllString(term.FirstLine(run.Error), "")},
 		})
 	}
-	if more := len(points) - maxFailedPoints; more > 0 {
-		v.Below = append(v.Below, "and "+term.Count(more, "more point"))
+	if others := len(points) - maxFailedPoints; others > 0 {
+		v.Below = append(v.Below, "and "+term.Count(others, "more point"))
+	}
+	if more {
+		v.Below = append(v.Below, fmt.Sprintf("only the newest %s failed runs are counted", term.Thousands(query.MaxFailed)))
 	}
 	commands, moved := againCommands(points, stores)
 	label := "next  "
@@ -49,7 +53,7 @@ func Failed(points []query.FailedPoint, stores []string) term.View {
 		v.Next = append(v.Next, label+command)
 		label = "      "
 	}
-	if len(v.Rows) < len(points) && moved == "" {
+	if len(v.Below) > 0 && moved == "" && len(v.Next) > 0 {
 		v.Below = append(v.Below, "")
 	}
 	return v
