@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -94,6 +95,11 @@ func (r *reading) addLead(ctx context.Context, db *query.DB, c *Comparison) erro
 	var others []string
 	for _, p := range f.ranked[1:] {
 		others, l.Runs = append(others, string(p.PointID)), min(l.Runs, p.valueOf(string(p.Metric)).Runs)
+	}
+	if l.Runs < 2 { // what a comparison would say, too
+		l.Reason = Text(judge.FewRuns)
+		c.Lead = l
+		return nil
 	}
 	found, err := compare.LeadOf(ctx, db, r.req.Filter, string(l.PointID), others)
 	switch {
