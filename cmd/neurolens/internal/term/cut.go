@@ -9,14 +9,18 @@ import (
 )
 
 // cutColumn returns the texts of a column in so many columns of the terminal, cut where they can still be told apart. Where the ends
-// tell that, as much of what all have in common at the beginning stands before them as there is room for.
+// tell that, as much of what all have in common at the beginning stands before them as there is room for, but no fragment of a few letters.
 func (v View) cutColumn(c, width int) []string {
 	whole := v.texts(c)
 	short, ends := CutApart(whole, width), withoutBeginning(withoutConstant(whole))
 	if slices.Equal(ends, whole) || !slices.Equal(short, ends) {
 		return short
 	}
+	const fragment = 6 // columns below which the beginning of a name says nothing
 	room := width - widest(ends)
+	if room < fragment {
+		return short
+	}
 	for i, text := range ends {
 		if strings.HasPrefix(text, "…") {
 			short[i] = ansi.Truncate(whole[i], room, "") + text

@@ -158,8 +158,11 @@ func (w Comparison) answer() string {
 	if changed == points {
 		text = allVerdicts(counts, points, w.noun())
 	}
-	if _, settings := w.settings(); settings {
+	if c, settings := w.settings(); settings {
 		text = strings.NewReplacer(string(judge.Regressed), w.worse(true), string(judge.Improved), w.worse(false)).Replace(text)
+		if counts[judge.Regressed] == points || counts[judge.Improved] == points {
+			text += " than " + c.reference
+		}
 	}
 	if changed < points {
 		for _, v := range []judge.Verdict{judge.Estimate, judge.Inconclusive} {
@@ -406,7 +409,7 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 	place := slices.IndexFunc(w.C.Rows, func(row compare.Row) bool {
 		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric
 	})
-	if c, ok := w.settings(); ok {
+	if c, ok := w.settings(); ok && len(w.C.Rows) == 1 {
 		return c.line(r, c.pointNames(w.C.Rows)[place])
 	}
 	ends := ""
