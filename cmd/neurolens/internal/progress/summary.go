@@ -376,24 +376,29 @@ func failureWord(f *query.Failure) string {
 // maxNamed is how many points the explanation of a failure names.
 const maxNamed = 3
 
-// nameFailed adds the names of the points to the explanations of how runs failed: a long table scrolls off.
+// nameFailed adds the names of the points to each reason why runs failed: a long table scrolls off.
 func nameFailed(n views.Notes, points []query.SessionPoint, names []string) {
-	failed := map[string][]string{}
+	failed := map[*string][]string{}
 	for i := range points {
 		for _, f := range points[i].Failures {
-			if word := failureWord(&f); !slices.Contains(failed[word], names[i]) {
-				failed[word] = append(failed[word], names[i])
+			word := failureWord(&f)
+			at := n.Index(word, term.FirstLine(f.Error))
+			if at < 0 {
+				continue
+			}
+			if reason := &n[word][at]; !slices.Contains(failed[reason], names[i]) {
+				failed[reason] = append(failed[reason], names[i])
 			}
 		}
 	}
-	for word, of := range failed {
-		if len(n[word]) == 0 || len(of) == len(points) {
+	for reason, of := range failed {
+		if len(of) == len(points) {
 			continue
 		}
 		if more := len(of) - maxNamed; more > 0 {
 			of = append(of[:maxNamed], term.Thousands(more)+" more")
 		}
-		n[word][0] = strings.Join(of, ", ") + ": " + n[word][0]
+		*reason = strings.Join(of, ", ") + ": " + *reason
 	}
 }
 

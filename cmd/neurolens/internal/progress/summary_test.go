@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,29 @@ func TestReasonsAlike(t *testing.T) {
 	for _, reason := range []string{"wrote 1234 B, more than 1000 B", "wrote 99999 B, more than 1000 B", "exit status 1", "process 1 of warmup: exit status 1", "process 4 of measure: exit status 1", "exit status 2"} {
 		pointWords(n, &query.SessionPoint{Failures: []query.Failure{{Status: "error", Error: reason, Runs: 1}}}, nil)
 	}
-	if got, want := n.Lines()[0], "error"+term.Gap+"wrote 1234 B, more than 1000 B (and 2 other reasons)"; got != want {
+	pad := term.Gap + strings.Repeat(" ", len("error"))
+	want := []string{"error" + term.Gap + "wrote 1234 B, more than 1000 B", pad + "exit status 1", pad + "exit status 2", ""}
+	if got := n.Lines(); !slices.Equal(got, want) {
+		t.Errorf("explained by %q, want %q", got, want)
+	}
+}
+
+// TestEachReasonNamesItsPoints: points stand before the reason for which they failed, and with no other one.
+func TestEachReasonNamesItsPoints(t *testing.T) {
+	var points []query.SessionPoint
+	n := views.Notes{}
+	for _, reasons := range [][]string{{"process 1 of measure: exit status 1"}, {"exit status 2", "exit status 1"}, {"exit status 3"}, {"exit status 4"}, {}} {
+		p := query.SessionPoint{}
+		for _, reason := range reasons {
+			p.Failures = append(p.Failures, query.Failure{Status: "error", Error: reason, Runs: 1})
+		}
+		pointWords(n, &p, nil)
+		points = append(points, p)
+	}
+	nameFailed(n, points, []string{"a", "b", "c", "d", "e"})
+	pad := term.Gap + strings.Repeat(" ", len("error"))
+	want := []string{"error" + term.Gap + "a, b: process 1 of measure: exit status 1", pad + "b: exit status 2", pad + "and 2 other reasons", ""}
+	if got := n.Lines(); !slices.Equal(got, want) {
 		t.Errorf("explained by %q, want %q", got, want)
 	}
 }

@@ -129,10 +129,14 @@ func cause(meaning string) string {
 // Add keeps a meaning of a word; one without a meaning, as of another version, needs no line, and neither does one that differs
 // from another in its numbers alone, or in the process that failed.
 func (n Notes) Add(word, meaning string) {
-	known := func(other string) bool { return cause(other) == cause(meaning) }
-	if meaning != "" && !slices.ContainsFunc(n[word], known) {
+	if meaning != "" && n.Index(word, meaning) < 0 {
 		n[word] = append(n[word], meaning)
 	}
+}
+
+// Index returns where the meanings of a word have one that Add kept for this one; -1 if none.
+func (n Notes) Index(word, meaning string) int {
+	return slices.IndexFunc(n[word], func(other string) bool { return cause(other) == cause(meaning) })
 }
 
 // everyPoint begins the meaning of a word that every point has.
@@ -141,7 +145,10 @@ const everyPoint = "(all points) "
 // EveryPoint adds a word that every point has.
 func (n Notes) EveryPoint(word, meaning string) { n.Add(word, everyPoint+meaning) }
 
-// Lines explain each word once, with the first reason where there are several, and end with an empty line. Several words of warning share a
+// maxReasons is how many lines the reasons of a word have.
+const maxReasons = 3
+
+// Lines explain each word once, with a line for each of its first reasons, and end with an empty line. Several words of warning share a
 // line, and help explains them, except for those that doubt what was measured.
 func (n Notes) Lines() []string {
 	var rows, explained [][2]string // explained are the rows about words of warning
@@ -156,10 +163,14 @@ func (n Notes) Lines() []string {
 			words = append(words, word)
 			continue
 		}
-		if others := len(n[word]) - 1; others > 0 {
-			meaning += fmt.Sprintf(" (and %s)", term.Count(others, "other reason"))
+		reasons := n[word]
+		if others := len(reasons) - maxReasons + 1; others > 1 {
+			reasons = append(reasons[:maxReasons-1:maxReasons-1], "and "+term.Count(others, "other reason"))
 		}
-		rows = append(rows, [2]string{word, meaning})
+		for _, reason := range reasons {
+			rows = append(rows, [2]string{word, reason})
+			word = ""
+		}
 	}
 	if len(explained) > 1 {
 		explained = [][2]string{{"warnings", strings.Join(words, ", ") + ": neurolens help WORD explains each"}}
