@@ -22,7 +22,7 @@ const MaxFailed = 100
 func (db *DB) Failed(ctx context.Context, req ListRequest) (points []FailedPoint, more bool, err error) {
 	req = ListRequest{Filter: filter.JoinArguments(req.Filter, "status="+filter.Failed), Since: req.Since, Until: req.Until, Limit: MaxFailed + 1}
 	runs, err := db.Runs(ctx, req, "run_id", "session_id", "source", "executor", "suite", "side", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
-		"params", "point_id", "machine", "status", "stage", "error_kind", "error", "env")
+		"params", "point_id", "repeat_index", "machine", "status", "stage", "error_kind", "error", "env")
 	if err != nil {
 		return nil, false, err
 	}

@@ -338,9 +338,6 @@ func (b *bench) measure() error {
 	if s.Unfinished = b.cmd.Context().Err() != nil || result.Left > 0; s.Unfinished && options.Rerun != runner.RerunAll {
 		s.Again = progress.CommandLine(b.args)
 	}
-	if !s.Unfinished && b.flags.against == "" && b.source.Texts == nil {
-		s.Rerun = progress.WithRerun(b.args)
-	}
 	if u := result.Unread; u != nil {
 		s.ReadResults = progress.WithResults(b.args, u.Format)
 	}
@@ -826,6 +823,13 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 	}
 	if p := s.Result.Precision; p != nil && p.Needed > 0 && p.Stopped == runner.StopMaxRepeats {
 		s.MoreRepeats = progress.WithMaxRepeats(a.args, p.Needed)
+	}
+	if s.Result.Failure != "" && !s.Unfinished {
+		failed, more, err := db.WithoutWarnings().Failed(ctx, query.ListRequest{Filter: s.Filter()})
+		if err != nil {
+			return err
+		}
+		s.Rerun = views.Again(failed, more, a.stores)
 	}
 	s.Published = format == term.FormatMD
 	return a.print(format, s.Table(points), func() term.View { return s.View(points) })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/summary"
 )
@@ -105,7 +106,11 @@ and field.`,
 				}
 				a.reportNotNumbers(notNumbers)
 				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
-				m := report.Maker{Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Amount: r.Amount(), Series: r.Series()}
+				failed, more, err := db.WithoutWarnings().Failed(cmd.Context(), query.ListRequest{Filter: r.Selection.Filter})
+				if err != nil {
+					return err
+				}
+				m := report.Maker{Again: views.Again(failed, more, a.stores), Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Amount: r.Amount(), Series: r.Series()}
 				d := m.Document(r)
 				if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 					return err

@@ -123,9 +123,6 @@ func readsResults(format string) string {
 	return "metrics.results={from: " + sweep.Stdout + ", read: " + format + "}"
 }
 
-// WithRerun returns a command line of bench that measures failed runs again. It is empty where the sweep came on standard input.
-func WithRerun(args []string) string { return again(args, []string{"--rerun"}, "--rerun", "failed") }
-
 // campaignOptions are the options with a value that say which part of a campaign a session is, or print a script for all of it.
 var campaignOptions = []string{"--shard", "--print-sbatch", "--print-k8s", "--format"}
 

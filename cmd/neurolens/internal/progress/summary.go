@@ -35,7 +35,7 @@ type Summary struct {
 	Won         []string // how points stand to those that the sweep compares with
 	Unfinished  bool     // it was interrupted, or stopped by --max-time
 	Again       string   // the command line that measures the rest of an unfinished session, or starts it over; empty: none
-	Rerun       string   // the command line that measures failed runs again; empty: none
+	Rerun       []string // the commands that measure failed points again
 	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: none
 	ReadResults string   // the command line that stores results which a program printed and nothing has read; empty: none
 	Published   bool     // the readers do not know the sweep, so names of commands have the values of parameters in place of {parameter}
@@ -243,9 +243,7 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		if s.Result.Failed() > 1 {
 			own("ls " + s.Filter() + " status=" + filter.Failed)
 		}
-		if s.Rerun != "" {
-			commands = append(commands, s.Rerun)
-		}
+		commands = append(commands, s.Rerun...)
 	}
 	measured := slices.ContainsFunc(points, func(p query.SessionPoint) bool { return p.ValuedRuns > 0 })
 	shown := s.Filter()

@@ -77,6 +77,7 @@ type Maker struct {
 	By     string // the program and its version
 
 	Others bool           // the stores have other runs
+	Again  []string       // commands that measure failed points again
 	Past   int            // sessions of the store with points of the report, as summary.Report.PastSessions
 	Amount query.Contrast // as summary.Report.Amount
 

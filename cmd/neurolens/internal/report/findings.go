@@ -178,14 +178,19 @@ var advices = []advice{
 	{summary.RuleWrongResult, "the runs with a wrong result, with the reason", func(m Maker, d *Document) string {
 		return m.command("ls", d.words(wrongResult)...)
 	}},
-	{summary.RuleFailed, "the failed runs; neurolens show of one says more", func(m Maker, d *Document) string {
+	{summary.RuleFailed, "the failed points, why they failed, and what measures them again", func(m Maker, d *Document) string {
 		failed := "status=" + filter.Failed
 		if d.Counts.Wrong > 0 { // a finding of their own
 			failed += " not (" + wrongResult + ")"
 		}
 		return m.command("ls", d.words(failed)...)
 	}},
-	{summary.RuleFailed, "measures the failed runs again", func(m Maker, d *Document) string { return m.bench(d, "--rerun", "failed") }},
+	{summary.RuleFailed, "measures the failed points again", func(m Maker, _ *Document) string {
+		if len(m.Again) == 1 {
+			return m.Again[0]
+		}
+		return ""
+	}},
 	{summary.RuleLevelRegressed, "each series over its sessions, worst first", func(m Maker, d *Document) string {
 		return m.command("history", d.past()...)
 	}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -53,10 +54,23 @@ func Failed(points []query.FailedPoint, more bool, stores []string) term.View {
 		v.Next = append(v.Next, label+command)
 		label = "      "
 	}
+	if more := len(commands) - maxFailedPoints; more > 0 {
+		v.Next = append(v.Next, label+"and "+term.Count(more, "more command")+" for the other points: a filter chooses them")
+	}
 	if len(v.Below) > 0 && moved == "" && len(v.Next) > 0 {
 		v.Below = append(v.Below, "")
 	}
 	return v
+}
+
+// Again returns the commands that measure failed points once more, as Failed does; nil where these are many, there are older failed runs, or
+// a sweep file is not where they look for it.
+func Again(points []query.FailedPoint, more bool, stores []string) []string {
+	commands, moved := againCommands(points, stores)
+	if len(commands) > maxFailedPoints || more || moved != "" {
+		return nil
+	}
+	return commands
 }
 
 // againCommands returns the commands that measure points once more, points that differ in the value of one axis in one command, and the
@@ -65,20 +79,44 @@ func againCommands(points []query.FailedPoint, stores []string) (commands []stri
 	var lines [][]string
 	for i := range points {
 		run := &points[i].Run
-		line := reproduceWords(run, points[i].Against, stores)
-		if line == nil || slices.ContainsFunc(lines, func(l []string) bool { return merged(l, line) }) {
+		times := []string{"--repeats", "1"}
+		if run.Env.Facts["sweep.file"] != "" && points[i].Against == "" && run.RepeatIndex != nil {
+			times = []string{"--repeats", strconv.FormatInt(*run.RepeatIndex+1, 10), "--rerun", "failed"}
+		}
+		line := reproduceWords(run, points[i].Against, stores, times)
+		if line == nil {
 			continue
 		}
 		lines = append(lines, line)
-		file := shellwords.FromUTF8(run.Env.Facts["sweep.file"])
-		if _, err := os.Stat(file); file != "" && err != nil {
-			moved = file
-		}
+		moved = cmp.Or(movedSweep(run), moved)
+	}
+	for before := 0; before != len(lines); { // the values of one axis, and then of each other one
+		before = len(lines)
+		lines = mergedLines(lines)
 	}
 	return term.Texts(lines, func(l []string) string { return term.ShellLine(l...) }), moved
 }
 
-// merged adds the values of an axis in a command line to another one, and reports whether the two differ in nothing else.
+// movedSweep returns the sweep file of a run if it is not where it was measured; empty if it is there, or unknown.
+func movedSweep(run *schema.Run) string {
+	file := shellwords.FromUTF8(run.Env.Facts["sweep.file"])
+	if _, err := os.Stat(file); file == "" || err == nil {
+		return ""
+	}
+	return file
+}
+
+// mergedLines returns the lines, those that differ in the value of one axis as one.
+func mergedLines(lines [][]string) (fewer [][]string) {
+	for _, line := range lines {
+		if !slices.ContainsFunc(fewer, func(l []string) bool { return merged(l, line) }) {
+			fewer = append(fewer, line)
+		}
+	}
+	return fewer
+}
+
+// merged adds the values of an axis, or the targets, in a command line to another one, and reports whether the two differ in nothing else.
 func merged(line, other []string) bool {
 	if slices.Contains(line, "--") || len(line) != len(other) {
 		return slices.Equal(line, other)
@@ -96,12 +134,20 @@ func merged(line, other []string) bool {
 	if at < 0 {
 		return true
 	}
-	axis, _, _ := strings.Cut(line[at], "=")
-	value, same := strings.CutPrefix(other[at], axis+"=")
-	if line[at-1] != "-P" || !same {
+	axis := ""
+	switch line[at-1] {
+	case "-P":
+		name, _, _ := strings.Cut(line[at], "=")
+		axis = name + "="
+	case "--targets":
+	default:
 		return false
 	}
-	if !slices.Contains(strings.Split(line[at], ","), axis+"="+value) && !slices.Contains(strings.Split(line[at], ",")[1:], value) {
+	value, same := strings.CutPrefix(other[at], axis)
+	if !same {
+		return false
+	}
+	if !slices.Contains(strings.Split(line[at], ","), axis+value) && !slices.Contains(strings.Split(line[at], ",")[1:], value) {
 		line[at] += "," + value
 	}
 	return true

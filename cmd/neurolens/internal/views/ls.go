@@ -27,6 +27,7 @@ type RunPages struct {
 	ofMeans        bool      // samples of some run are means
 	errors         bool      // of some run it is known why it is not ok
 	shown, undated int
+	failed         int // so far
 }
 
 // Page returns the table of the next runs: what these and all before share above it, a column for each axis in which any of them differ,
@@ -42,6 +43,12 @@ func (p *RunPages) Page(list query.Listing) term.View {
 		p.medians, p.means = p.medians || r.Median != nil, p.means || r.Median == nil && r.Mean != nil
 		p.ofMeans = p.ofMeans || r.Level == schema.LevelMean
 		p.errors = p.errors || r.Error != ""
+		if schema.Status(r.Status).Failed() {
+			p.failed++
+		}
+	}
+	if p.Whole && p.failed > 0 {
+		v.Below = append(v.Below, fmt.Sprintf("%s of these failed; why: neurolens ls status=%s%s", term.Thousands(p.failed), filter.Failed, p.Reader.OfStores()))
 	}
 	constants, varying, metrics := p.axes(list.Runs)
 	if len(p.Metrics) > 1 {

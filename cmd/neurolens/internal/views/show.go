@@ -66,6 +66,9 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	v := term.View{Below: p.lines}
 	if s.Reproduce != "" {
 		v.Below = append(v.Below, "", "reproduce")
+		if file := movedSweep(run); file != "" {
+			v.Below = append(v.Below, term.Gap+file+" is not here; with its path in the place of this name:")
+		}
 		v.Commands = strings.Split(term.Gap+s.Reproduce, "\n") // a word may end with a newline, see shellwords.Quote
 	}
 	return v
@@ -539,11 +542,11 @@ func became(a *query.Artifact) string {
 // ReproduceCommand returns the command that measures the point of a run once more; empty if that is unknown. against is the commit that
 // its session compared with.
 func ReproduceCommand(run *schema.Run, against string, stores []string) string {
-	return term.ShellLine(reproduceWords(run, against, stores)...)
+	return term.ShellLine(reproduceWords(run, against, stores, []string{"--repeats", "1"})...)
 }
 
-// reproduceWords returns the words of the command that ReproduceCommand returns; nil if it is unknown.
-func reproduceWords(run *schema.Run, against string, stores []string) []string {
+// reproduceWords returns the words of the command that ReproduceCommand returns, with other options that say how often; nil if it is unknown.
+func reproduceWords(run *schema.Run, against string, stores, times []string) []string {
 	line, program := sweep.Repeat(run, against)
 	if line == nil {
 		return nil
@@ -552,7 +555,7 @@ func reproduceWords(run *schema.Run, against string, stores []string) []string {
 	if len(stores) == 1 {
 		words = append(words, "--store", stores[0])
 	}
-	words = append(words, "--repeats", "1")
+	words = append(words, times...)
 	if program != nil {
 		words = append(append(words, "--"), program...)
 	}
