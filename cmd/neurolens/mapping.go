@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
@@ -137,7 +139,7 @@ func (in *ingesting) drafts(ctx context.Context) []string {
 			}
 		}
 	}
-	slices.SortStableFunc(files, func(a, b string) int { return changed[a].Compare(changed[b]) })
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Or(changed[a].Compare(changed[b]), views.Age(a)-views.Age(b)) })
 	commands, drafted := draftCommands(ctx, files, in.flags)
 	for i := range in.reading.Reports {
 		if one := &in.reading.Reports[i]; drafted[one.Name] {

@@ -32,6 +32,7 @@ type Report struct {
 	Sessions   int               // number of sessions
 	RunsOf     map[string]int    // number of runs by session; the session is empty if unknown
 	PointOf    map[string]string // point of the first run, by session, as RunsOf
+	Commits    []string          // the last two commits of runs of an unknown session, in the order in which the file begins them
 	Source     string            // runs.source of the first run
 	Samples    int64
 	Tags       map[[2]string][]string // stored runs by the tags, a key and a value, that they got after they were stored
@@ -168,6 +169,9 @@ func (r *Report) Count(run *schema.Run) {
 		if run.SessionID != "" {
 			r.Sessions++
 		}
+	}
+	if commit := run.Env.GitCommit; run.SessionID == "" && commit != "" && !slices.Contains(r.Commits, commit) {
+		r.Commits = append(r.Commits[max(0, len(r.Commits)-1):], commit)
 	}
 	r.Samples += samplesOf(run)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
@@ -215,12 +216,12 @@ func nextOf(files []ingest.FileReport, store string) string {
 }
 
 // compareUndated returns the command that compares two files whose runs have no start: the only two in the order in which the user named them,
-// or else the two that were changed last. It is empty if no two have a point in common.
+// or else the two that were changed last; or the last two commits of one file. It is empty if no two have a point in common.
 func compareUndated(files []ingest.FileReport, store string) string {
 	files = slices.DeleteFunc(slices.Clone(files), func(one ingest.FileReport) bool { return one.Undated == 0 || len(one.PointOf) != 1 })
 	if len(files) != 2 || !files[0].Named || !files[1].Named {
 		slices.SortStableFunc(files, func(a, b ingest.FileReport) int {
-			return a.Changed.Truncate(time.Second).Compare(b.Changed.Truncate(time.Second))
+			return cmp.Or(a.Changed.Truncate(time.Second).Compare(b.Changed.Truncate(time.Second)), Age(a.Path)-Age(b.Path))
 		})
 	}
 	for i := len(files) - 2; i >= 0; i-- {
@@ -229,7 +230,26 @@ func compareUndated(files []ingest.FileReport, store string) string {
 			return term.ShellLine("neurolens", "compare", sides[0], sides[1]) + store
 		}
 	}
+	if len(files) == 1 && len(files[0].Commits) == 2 {
+		commits := term.Texts(files[0].Commits, func(commit string) string { return "commit=" + filter.QuoteWord(ShortCommit(commit)) })
+		return term.ShellLine(append([]string{"neurolens", "compare"}, commits...)...) + store
+	}
 	return ""
+}
+
+// Age returns -1 if a word in the path of a file of results, the last that says so, calls it the older one of two, 1 if the newer one, else 0.
+// It orders files that were changed at the same time, as those of a fresh clone.
+func Age(file string) int {
+	words := strings.FieldsFunc(strings.ToLower(file), func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, word := range slices.Backward(words) {
+		switch word {
+		case "old", "base", "baseline", "before":
+			return -1
+		case "new", "head", "after":
+			return 1
+		}
+	}
+	return 0
 }
 
 // runsOf returns the filter of the runs of a file with one session, which may be unknown: then its path.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -27,6 +28,12 @@ func TestIngestNext(t *testing.T) {
 		f.Changed, f.Path = time.Unix(second, 0), path
 		return f
 	}
+	ofCommits := func(f ingest.FileReport, commits ...string) ingest.FileReport {
+		for _, commit := range commits {
+			f.Count(&schema.Run{Env: schema.Env{GitCommit: commit}})
+		}
+		return f
+	}
 	const ids = "01M0000000000000000000000"
 	for _, c := range []struct {
 		want  string
@@ -41,6 +48,10 @@ func TestIngestNext(t *testing.T) {
 		{"neurolens compare session=0000000A session=0000000B; neurolens ls source=found", []ingest.FileReport{at(2, "b", file("found", 5, ids+"B=p")), at(1, "a", file("found", 5, ids+"A=p"))}},
 		{"neurolens compare env.source.path=a env.source.path=b; neurolens ls source=found", []ingest.FileReport{at(2, "b", file("found", 5, "=p")), at(1, "a", file("found", 5, "=p"))}},
 		{"neurolens ls source=found", []ingest.FileReport{at(2, "a", file("found", 5, "=p")), at(1, "a", file("found", 5, "=p"))}},
+		{"neurolens compare env.source.path=flat_old.csv env.source.path=flat_new.csv; neurolens ls source=found", []ingest.FileReport{at(1, "flat_new.csv", file("found", 5, "=p")), at(1, "flat_old.csv", file("found", 5, "=p"))}},
+		{"neurolens compare session=0000000A session=0000000B; neurolens ls source=found", []ingest.FileReport{at(1, "x/after/r", file("found", 5, ids+"B=p")), at(1, "x/before/r", file("found", 5, ids+"A=p"))}},
+		{"neurolens compare commit=1a2b3c4 commit=5d6e7f8; neurolens ls source=t", []ingest.FileReport{ofCommits(file("t", 5, "=p"), "1a2b3c4d5e", "5d6e7f8")}},
+		{"neurolens ls source=t", []ingest.FileReport{ofCommits(file("t", 5, "=p"), "1a2b3c4d5e")}},
 		{"neurolens ls --by source", []ingest.FileReport{file("a", 0), file("b", 0), file("c", 0), file("d", 0), file("e", 0)}},
 	} {
 		valuetest.Equal(t, strings.Join(IngestReport{Files: c.files}.next(), "; "), c.want)
