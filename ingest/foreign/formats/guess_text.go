@@ -92,7 +92,7 @@ func (g *guessed) text() string {
 		}
 	}
 	if !g.has("machine") {
-		line("# No column names the machine, which compare needs: add --machine NAME.", "")
+		line("# No column names the machine. Without --machine NAME, compare gives no verdict.", "")
 	}
 	if !g.has("started_at") {
 		line("# No column has the start of the runs, which history needs: add --at WHEN.", "")
