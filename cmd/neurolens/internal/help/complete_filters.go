@@ -414,6 +414,7 @@ var flags = map[string]string{
 	"group-by": "--by", "group": "--by", "col": "--by", "row": "--by", "order-by": "--sort", "sort-by": "--sort", "style": "--color",
 	"no-color": "--color", "u": "units are chosen for each value; --json has stored units",
 	"time-unit": "units are chosen for each value; --json has stored units", "unit": "units are chosen for each value; --json has stored units",
+	"benchmark-compare": "neurolens compare session=last~1 session=last does that",
 }
 
 // flagsOf are likewise those of single commands, which come first.
@@ -429,8 +430,11 @@ var flagsOf = map[string]map[string]string{
 		"export-json": "--json > FILE does that, and every run is stored in any case", "export-csv": "--format csv > FILE does that, and every run is stored in any case",
 		"export-markdown": "--format md > FILE does that, and every run is stored in any case", "export-asciidoc": "--format md > FILE comes closest, and every run is stored in any case",
 		"reference": "put it first: later programs are compared with the first one",
+		// benchmarks of Go and C++
+		"count": "--repeats", "benchtime": "--budget", "benchmark_repetitions": "--repeats", "benchmark_min_time": "--budget",
+		"benchmark_filter": "write the options of a program in its quotes: neurolens bench './bm --benchmark_filter=X'",
 		// benchmarks of Python, asv, ReBench, nvbench
-		"benchmark-warmup": "--warmup", "benchmark-min-rounds": "--repeats", "benchmark-max-time": "--budget", "benchmark-compare": "neurolens compare session=last~1 session=last does that",
+		"benchmark-warmup": "--warmup", "benchmark-min-rounds": "--repeats", "benchmark-max-time": "--budget",
 		"benchmark-compare-fail": "neurolens compare --gate --threshold 5% does that", "benchmark-autosave": "every run is stored: leave it out", "benchmark-save": "every run is stored: neurolens bless names a baseline",
 		"skip-existing": "bench continues with what is missing: leave it out", "append-samples": "every run is kept, also earlier ones: leave it out", "interleave-rounds": "the order is interleaved: leave it out",
 		"in": "--repeats", "it": "--iterations", "min-samples": "--iterations", "samples": "--iterations", "max-noise": "--rel-error", "min-time": "--budget", "devices": "--device", "d": "--device",
