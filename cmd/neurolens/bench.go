@@ -97,9 +97,9 @@ for programs append the columns metric.NAME (the median) and metric.NAME.unit.
 On a terminal, progress is a view that is redrawn, and failures stay visible.
 Elsewhere it is one line per run. With --format jsonl it is one JSON object per
 line, whose "event" is session, plan, waiting, build, reference, unread, run,
-look or end. Unknown values are null. With --format arrow, the summary is an Arrow
-stream of the runs that it counts, failed ones included, with the columns of the
-view runs.
+look or end. Unknown values are null. With --format arrow, the summary is an
+Arrow stream of the runs that it counts, failed ones included, with the columns
+of the view runs.
 
 --schema prints a JSON Schema of sweep files with every key. Editors use it to
 complete keys and to mark typos.`,

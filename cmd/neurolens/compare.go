@@ -38,8 +38,8 @@ commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
 Without HEAD, compare shows what bench compared: the two sides of sessions of
 bench --against, or else every point with the baseline that its sweep or command
 line names. If none does, it guesses the axis, says so, and names the command
-for another; a gate guesses nothing. --matrix names a baseline. If a filter
-names no side, it stands for the newer side of a session of bench --against.
+for another; a gate guesses nothing. --matrix names a baseline. Of a session of
+bench --against, a filter without side= is the newer side.
 
 Two points are paired when all their axes are equal. Axes that are constant on
 each side but differ between the sides are ignored, so compare backend=torch
@@ -72,8 +72,8 @@ difference, in the unit of the metric.
 CHANGE is the Hodges-Lehmann estimate: the median of the pairwise differences
 between the runs of both sides, or of those within blocks. Where the two medians
 give another change, it is marked pairwise or paired. BASE and HEAD are medians
-of logarithms, so of an even number of runs a little below those of ls and
-bench.
+of logarithms: with an even number of runs, a little below the medians that ls
+and bench show.
 
 Where no measured run has the metric of --metric, passes of a profiler are
 compared that have it, such as instructions of cachegrind.

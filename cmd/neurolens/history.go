@@ -40,11 +40,11 @@ recent changes may not be found. A level that rises or falls slowly, over 15
 sessions or more, is a change as well. Two dates A..B enclose a change whose
 session is uncertain. Inconclusive means that a step or a slow change is visible
 but may be chance; the first line says about how many more sessions decide it.
-Among many series it takes more than 8 sessions. One or two sessions that are
-far off are a spike, not a change. If they are the newest, the first line names
-them and the last one the comparison that judges the newest now. If a point has
-only failed lately, its row says for how many sessions. A series with a value of
-zero or below is compared by difference.
+With many series, a change needs more than 8 sessions. One or two sessions that
+are far off are a spike, not a change. If they are the newest, the first line
+names them and the last one the comparison that judges the newest now. If a
+point has only failed lately, its row says for how many sessions. A series with
+a value of zero or below is compared by difference.
 
 Sessions of a point that began at the same time have no order and count as one.
 Runs without a start time are left out (ingest --at gives it); if there are no

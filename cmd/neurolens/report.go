@@ -28,10 +28,10 @@ func newReportCommand(a *app) *cobra.Command {
 		Long: `Write a report about the matching runs, by default about the newest session
 that no bisect measured. It begins with what changed, since when, from what to
 what and how sure, or with the best setting of a sweep. Then come each point
-over sessions (if 8 or more measured it, for a report of one session also
-others), changes from the baseline, commands to type next, failures with a hint
-each, a table for each suite, memory and energy, findings with the rule that
-found them, and where the runs were measured.
+over its sessions (if there are 8; a report of one session takes the others from
+the store), changes from the baseline, commands to type next, failures with a
+hint each, a table for each suite, memory and energy, findings with the rule
+that found them, and where the runs were measured.
 
 If you give two filters that no run can match at once, as for compare, they are
 base and head. The report then begins with what changed between them, and

@@ -108,7 +108,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %q, %v", word, text, err)
 		}
 	}
-	for _, want := range []string{"drift", "regressed", "few_runs", "p99", "ttft", "steady_index", "duration_ns", "skip_if", "MAD", "gate", "axis", "base", "head"} {
+	for _, want := range []string{"drift", "regressed", "few_runs", "p99", "ttft", "steady_index", "duration_ns", "skip_if", "MAD", "gate", "axis", "base", "head", "differ", "alike"} {
 		if !slices.Contains(all, want) {
 			t.Errorf("%s is no word", want)
 		}
