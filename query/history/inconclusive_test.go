@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -244,5 +245,35 @@ func TestGateOfARamp(t *testing.T) {
 		if row.RampSessions < 15 || !row.ChangePoint { // whatever the gate says of it
 			t.Errorf("%d rising: %+v", rising, row)
 		}
+	}
+}
+
+// TestLevelsBesideVisibleSteps: the values and the change of a step are about the levels next to it, also where the step before or after it may
+// be chance: they agree with each other, and no level is the median of two.
+func TestLevelsBesideVisibleSteps(t *testing.T) {
+	t.Parallel()
+	levels := func(counts ...int) (all []float64) {
+		for i, n := range counts {
+			for range n {
+				all = append(all, []float64{100, 127, 159}[i])
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		counts []int
+		want   []string // old level, new level, change and verdict of each change
+	}{
+		{[]int{7, 5, 4}, []string{"127 159 +25 % inconclusive"}},
+		{[]int{7, 5, 8}, []string{"100 127 +27 % regressed", "127 159 +25 % inconclusive"}},
+		{[]int{20, 20, 20}, []string{"100 127 +27 % regressed", "127 159 +25 % regressed"}},
+	} {
+		h := historyOf(t, querytest.SealedRuns(t, levelled(levels(c.counts...)...)), history.Request{})
+		var got []string
+		for _, change := range h.Series[0].Changes {
+			row := h.Rows[change.Row]
+			got = append(got, fmt.Sprintf("%.3g %.3g %+.2g %% %s", change.OldLevel/1000, change.NewLevel/1000, 100**row.Shift, row.Verdict))
+		}
+		valuetest.Equal(t, strings.Join(got, ", "), strings.Join(c.want, ", "), c.counts)
 	}
 }

@@ -47,7 +47,10 @@ type trend struct {
 	adjusted float64            // smallest p of the change points, adjusted over all series; NaN: none
 	marks    []mark             // ascending
 
-	lastLevel int // index of the entry with which the last level begins
+	// visibleFrom are the indexes of the visible steps after the last change point, at which a level ends, too: a level of two steps would be
+	// the median of values that no session had.
+	visibleFrom []int
+	lastLevel   int // index of the entry with which the last level begins
 }
 
 // mark is a verdict on an entry of a series.
@@ -230,9 +233,24 @@ func (l *line) mark(t *trend) {
 		t.markSpikes(locations, low, p.Index, l.margin)
 		low = max(p.Index, p.Until)
 	}
-	if m := l.open(t, locations, low); m != nil {
+	seen := l.visible(t, locations, low)
+	if n := len(t.points); n > 0 && len(seen) > 0 {
+		m := &t.marks[n-1]
+		if first, before, after, _ := l.bounds(t, m.ChangePoint); m.Until == 0 {
+			m.Shift = stat.Shift(locations[first:before], locations[after:seen[0].Index], historyConfidence)
+			m.verdict = l.verdictOf(m.ChangePoint)
+		}
+	}
+	if m := open(t, seen, low); m != nil {
 		t.marks = append(t.marks, mark{ChangePoint: *m, verdict: judge.Inconclusive, chance: true})
-		t.markSpikes(locations, low, m.Index, l.margin)
+		for _, step := range seen {
+			if at := step.Index; at <= begin(*m) {
+				t.visibleFrom = append(t.visibleFrom, at)
+				t.markSpikes(locations, low, at, l.margin)
+				low = at
+			}
+		}
+		t.markSpikes(locations, low, m.Index, l.margin) // before a slow change
 		low = max(m.Index, m.Until)
 	}
 	t.markSpikes(locations, low, len(locations), l.margin)
@@ -240,23 +258,29 @@ func (l *line) mark(t *trend) {
 	slices.SortFunc(t.marks, func(a, b mark) int { return a.at() - b.at() })
 }
 
+// visible returns the visible steps from entry low on.
+func (l *line) visible(t *trend, locations []float64, low int) []stat.ChangePoint {
+	if low == 0 {
+		return t.visible
+	}
+	seen := stat.NewTrend(locations[low:]).VisibleChanges(historyAlpha, l.margin)
+	for i := range seen {
+		seen[i].Index, seen[i].After, seen[i].By = seen[i].Index+low, seen[i].After+low, seen[i].By+low
+	}
+	return seen
+}
+
 // open returns the last inconclusive change from entry low on, or nil: a slow change or a visible step, whichever ends later. The steps
 // within a slow change are parts of it.
-func (l *line) open(t *trend, locations []float64, low int) *stat.ChangePoint {
+func open(t *trend, seen []stat.ChangePoint, low int) *stat.ChangePoint {
 	var last *stat.ChangePoint
 	for _, p := range t.slow {
 		if p.After >= low {
 			last = &p
 		}
 	}
-	seen := t.visible
-	if low > 0 {
-		seen = stat.NewTrend(locations[low:]).VisibleChanges(historyAlpha, l.margin)
-	}
 	if len(seen) > 0 {
-		step := seen[len(seen)-1]
-		step.Index, step.After, step.By = step.Index+low, step.After+low, step.By+low
-		if last == nil || step.Index >= last.Until {
+		if step := seen[len(seen)-1]; last == nil || step.Index >= last.Until {
 			last = &step
 		}
 	}
@@ -421,6 +445,14 @@ func (l *line) bounds(t *trend, change stat.ChangePoint) (first, before, after, 
 			last = min(last, begin(p))
 		}
 	}
+	for _, at := range t.visibleFrom {
+		switch {
+		case at < change.Index:
+			first = max(first, at)
+		case at > change.Index:
+			last = min(last, at)
+		}
+	}
 	return first, max(begin(change), first+1), min(end(change), last-1), last
 }
 
@@ -433,14 +465,10 @@ func (l *line) valueOf(low, high int) float64 {
 	return stat.Median(values)
 }
 
-// levelEnd returns the end (exclusive) of the level that begins with entry i: the next change point, or the end of the series.
+// levelEnd returns the end (exclusive) of the level that begins with entry i: the next change, or the end of the series.
 func (l *line) levelEnd(i int) int {
-	for _, p := range l.series.points {
-		if p.Index > i {
-			return p.Index
-		}
-	}
-	return len(l.entries)
+	_, _, _, end := l.bounds(&l.series, stat.ChangePoint{Index: i})
+	return end
 }
 
 // name reads the identity of the series that have rows, from one run of each, and of all series for an outline.
