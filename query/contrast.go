@@ -173,11 +173,12 @@ func effect(points []Point, medians []*float64, axis string, of func(p *Point) a
 	return size, work && span >= math.Log(4) && size >= span/2
 }
 
-// inOneFile reports whether the benchmarks of points are functions of one Python file.
+// inOneFile reports whether the benchmarks of points are functions of one Python file that bench measured. Those of pytest, FILE.py::NAME, are
+// no variants of each other.
 func inOneFile(points []Point) bool {
 	return !slices.ContainsFunc(points, func(p Point) bool {
 		first, _, _ := strings.Cut(points[0].Benchmark, ".py:")
-		file, _, isFunction := strings.Cut(p.Benchmark, ".py:")
-		return !isFunction || file != first
+		file, name, isFunction := strings.Cut(p.Benchmark, ".py:")
+		return !isFunction || file != first || strings.HasPrefix(name, ":")
 	})
 }

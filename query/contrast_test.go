@@ -41,7 +41,7 @@ func TestContrastOf(t *testing.T) {
 		valuetest.Equal(t, c.String(), want, points)
 		valuetest.Equal(t, c.Named(), want == "variant=baseline", points)
 	}
-	for _, points := range [][]query.Point{{with("n", "1"), with("n", "1")}, {with("benchmark", "f.py:a"), with("benchmark", "g.py:b")}, {with(), with("n", "1")}} {
+	for _, points := range [][]query.Point{{with("n", "1"), with("n", "1")}, {with("benchmark", "f.py:a"), with("benchmark", "g.py:b")}, {with("benchmark", "f.py::a"), with("benchmark", "f.py::b")}, {with(), with("n", "1")}} {
 		c, _ := query.ContrastOf(points, nil)
 		valuetest.Equal(t, c, query.Contrast{}, points)
 	}

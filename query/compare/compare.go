@@ -400,7 +400,7 @@ func (m *comparison) matched(ctx context.Context, metric string) ([]*pairing, er
 			if err := m.checkBaseFile(ctx, metric); err != nil {
 				return nil, err
 			}
-			by := newMatcher(base, head, m.axis, common)
+			by := newMatcher(base, head, m.axis, len(m.guesses) > 0, common)
 			if m.names == nil && len(base) > 0 && len(head) > 0 { // a metric that one side lacks says nothing of the sides
 				m.names = by.differs
 			}

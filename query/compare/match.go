@@ -163,6 +163,7 @@ func inOrder(a, b *pairing) int {
 // differ between the sides, and the axis whose values are compared.
 type matcher struct {
 	axis    string   // field whose values are compared, or empty
+	guessed bool     // nobody named the axis: points of different benchmarks, which do different work, are not paired unless it is the axis
 	fields  []string // query.Identity and then parameters; only the machine if points are paired by id
 	byID    bool     // points are paired by id
 	skip    map[string]bool
@@ -186,8 +187,8 @@ func axisOf(key string) (string, error) {
 	return "", answer.InputError("compare: %s is not an axis: want a parameter, or one of %s", answer.Brief(key), strings.Join(query.Identity, ", "))
 }
 
-func newMatcher(base, head runGroups, axis string, byID bool) *matcher {
-	m := &matcher{skip: map[string]bool{}, byID: byID}
+func newMatcher(base, head runGroups, axis string, guessed, byID bool) *matcher {
+	m := &matcher{skip: map[string]bool{}, guessed: guessed, byID: byID}
 	if m.byID {
 		m.fields = []string{"machine"}
 	} else {
@@ -210,12 +211,17 @@ func newMatcher(base, head runGroups, axis string, byID bool) *matcher {
 	for _, field := range m.fields {
 		of, constant := m.constant(base, field)
 		as, also := m.constant(head, field)
-		if constant && also && of != as && !m.skip[field] {
+		if constant && also && of != as && m.mayDiffer(field) {
 			m.skip[field] = true
 			m.differs = append(m.differs, query.FactDifference{Kind: query.ConfigurationFact, Name: field, Base: valuesIn(of), Head: valuesIn(as)})
 		}
 	}
 	return m
+}
+
+// mayDiffer reports whether a field that is not skipped yet may be skipped.
+func (m *matcher) mayDiffer(field string) bool {
+	return !m.skip[field] && (field != "benchmark" || !m.guessed)
 }
 
 // skipInStep skips fields that are determined by the axis: see query.InStep.
@@ -226,7 +232,7 @@ func (m *matcher) skipInStep(base, head runGroups) {
 	all := slices.Concat(base, head)
 	for _, field := range m.fields {
 		text := func(field string) func(i int) string { return func(i int) string { return m.value(all[i], field) } }
-		if m.skip[field] || field == "machine" || !query.InStep(len(all), text(m.axis), text(field)) {
+		if !m.mayDiffer(field) || field == "machine" || !query.InStep(len(all), text(m.axis), text(field)) {
 			continue
 		}
 		m.skip[field] = true

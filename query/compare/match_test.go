@@ -105,7 +105,8 @@ func TestComparePlanned(t *testing.T) {
 	}
 	one, other, none := measured(1, "variant="+reference), measured(2, "variant=new"), measured(3, "")
 	work := slices.Concat(querytest.RunsOf(&n, 4, querytest.Of(1, func(*schema.Run) {}), wobble(1000)...), querytest.RunsOf(&n, 4, querytest.Of(2, func(*schema.Run) {}), wobble(2000)...))
-	db := querytest.SealedRuns(t, slices.Concat(one, other, none, work))
+	apart := slices.Concat(work, querytest.RunsOf(&n, 4, querytest.Of(0, func(r *schema.Run) { r.Benchmark, r.BatchSize = "sum", nil }), wobble(3000)...))
+	db := querytest.SealedRuns(t, slices.Concat(one, other, none, apart))
 	planned := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(1)})
 	asked := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(1), Axis: "variant", Reference: filter.Quote(reference), Paired: true})
 	valuetest.Equal(t, len(planned.Rows), 1)
@@ -122,7 +123,10 @@ func TestComparePlanned(t *testing.T) {
 	valuetest.Equal(t, cellOf(guessed, 0, "verdict"), "improved")
 	amount := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(4)})
 	valuetest.Equal(t, amount.Contrast, query.Contrast{Axis: "batch_size", Value: "1", Work: true})
-	_, err := compare.Compare(t.Context(), db, compare.Request{Base: "session=" + querytest.SessionID(3), Rules: judge.Rules{Gate: true}})
+	valuetest.Equal(t, len(amount.Rows), 1) // sum is another benchmark, which does other work
+	_, err := compare.Compare(t.Context(), db, compare.Request{Base: "session=" + querytest.SessionID(4), BaseFile: "old.txt"})
+	querytest.WantInput(t, err, "old.txt has neither two sides nor a baseline: name a second file to compare it with")
+	_, err = compare.Compare(t.Context(), db, compare.Request{Base: "session=" + querytest.SessionID(3), Rules: judge.Rules{Gate: true}})
 	querytest.WantInput(t, err, "has neither two sides nor a baseline, and a gate does not guess one: neurolens compare --matrix 'variant=./old in-{size} \"x\"' session="+querytest.SessionID(3)+" compares the values of variant")
 	for _, c := range []struct{ base, says string }{
 		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides nor a baseline: name BASE and HEAD, two filters"},

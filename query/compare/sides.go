@@ -64,7 +64,7 @@ func (m *comparison) sides(ctx context.Context, ofBase, ofHead *scan.Reader) err
 var errNoSides = errors.New("no session has two sides")
 
 // sidesOfSweep selects the sides that the sweeps of the runs name: the points with the value of their baseline, and the others. It is an
-// ErrInput if the sweeps name several baselines, or none and a gate asks.
+// ErrInput if the sweeps name several baselines, or none and a gate asks, or the runs are of a file: its second side was forgotten.
 func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 	s, err := selectSide(ctx, r, m.ofPasses(m.req.Base), m.purpose())
 	if err != nil {
@@ -91,6 +91,8 @@ func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
 	}
 	contrasts, work := query.ContrastsOf(points, medians)
 	switch {
+	case m.req.BaseFile != "" && (len(contrasts) == 0 || !contrasts[0].Named()):
+		return answer.InputError("compare: %s has neither two sides nor a baseline: name a second file to compare it with, or --matrix AXIS=VALUE", name)
 	case len(contrasts) == 0:
 		return answer.InputError("compare: %s has neither two sides nor a baseline: name BASE and HEAD, two filters", name)
 	case m.req.Rules.Gate:
