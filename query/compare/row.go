@@ -132,22 +132,21 @@ func (m *comparison) row(p *pairing) Row {
 	return row
 }
 
-// medianFlag returns the flag of a change that does not follow from the medians of the sides, or none if it does. A reader divides the medians,
-// which are shown with three digits, so the change may be that of any values that are shown as these.
+// medianFlag returns the flag of a change that the medians of the sides contradict, or none if they agree. All medians are shown with
+// three digits. A reader divides them, whatever the threshold is, so it does not matter here.
 func (p *pairing) medianFlag() []string {
-	base, head, change := p.base.shown(p.scale), p.head.shown(p.scale), p.scale.Change(p.outcome.Change.Value)
-	half := func(v float64) float64 { // half a unit of the third digit
-		if v == 0 {
-			return 0
-		}
-		return .5 * math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
-	}
-	lowest, highest, step := (head-half(head))/(base+half(base))-1, (head+half(head))/(base-half(base))-1, max(half(change), .0005)
+	const alike, rounding, zero = .02, .005, .0005 // logarithms, or shares of the larger side; a change below zero is shown as 0.0 %
+	base, head := p.base.shown(p.scale), p.head.shown(p.scale)
+	medians, change, unit := logOf(head)-logOf(base), p.outcome.Change.Value, 1.
 	if p.byDifference() {
-		lowest, highest, step = head-half(head)-base-half(base), head+half(head)-base+half(base), half(change)
+		medians, unit = head-base, max(math.Abs(base), math.Abs(head))
+	}
+	allowed := alike * unit
+	if change*math.Copysign(1, medians) < zero*unit { // the other direction, or none
+		allowed = rounding * unit
 	}
 	switch o := p.outcome; {
-	case p.means || lowest-step <= change && change <= highest+step:
+	case p.means || math.Abs(medians-change) <= allowed:
 		return nil
 	case o.Method == judge.MethodBlocks:
 		return []string{FlagPaired}
@@ -259,8 +258,8 @@ const (
 	FlagLeftOut   = "left_out"      // runs of sessions without a run of the other side were left out
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
-	// The change does not follow from the medians of the sides, as they are shown, because it is the median of the differences within blocks, or
-	// of the differences of all pairs of a run of each side (Hodges-Lehmann).
+	// The change differs from the difference of the medians of the sides by more than 2 %, or has another direction, because it is the median
+	// of the differences within blocks, or of the differences of all pairs of a run of each side (Hodges-Lehmann).
 	FlagPaired   = "paired"
 	FlagPairwise = "pairwise"
 )
