@@ -869,8 +869,8 @@ func (m Maker) nothingCompared(d *Document) Answer {
 	switch m.Amount.Axis {
 	case "":
 		return Answer{Text: "Nothing is compared here: one session, and its points have no axis in common.", Command: m.command("ls", d.words("")...)}
-	case "benchmark":
-		return Answer{Text: "Nothing is compared here: one session, and its benchmarks may do different work.", Command: m.command("ls", d.words("")...)}
+	case "benchmark": // functions of one file: see query.ContrastsOf
+		text += "the benchmarks may do different work. If they do the same, this compares them:"
 	default:
 		text += m.Amount.Axis + " may be the amount of work. If it is not, this compares its values:"
 	}

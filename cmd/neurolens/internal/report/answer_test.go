@@ -512,7 +512,7 @@ func TestNothingCompared(t *testing.T) {
 	valuetest.Equal(t, got.Text, "No setting is called best: there is no baseline, and n may be the amount of work. If it is not, this compares its values:")
 	valuetest.Equal(t, got.Command, "neurolens report suite=a --baseline 'n=2 3'")
 	got = Maker{Amount: query.Contrast{Axis: "benchmark", Value: "g.py:one"}}.Document(r).Answer[0]
-	valuetest.Equal(t, got.Text+" "+got.Command, "Nothing is compared here: one session, and its benchmarks may do different work. neurolens ls suite=a")
+	valuetest.Equal(t, got.Text+" "+got.Command, "No setting is called best: there is no baseline, and the benchmarks may do different work. If they do the same, this compares them: neurolens report suite=a --baseline benchmark=g.py:one")
 }
 
 // TestOneOfSessions: a report of one session names the command that looks at the others, and one point has no setting.
