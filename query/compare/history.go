@@ -68,7 +68,23 @@ func (m *comparison) notBetween(all []earlierSession) []earlierSession {
 const spacingShare = .75
 
 // gap returns the distance that earlier sessions must have from each other, in microseconds.
-func (p *pairing) gap() int64 { return int64(spacingShare * float64(p.distance)) }
+func (p *pairing) gap() int64 { return gapOf(p.distance) }
+
+// gapOf returns the distance that earlier sessions must have from each other if the two sides have this one.
+func gapOf(apart int64) int64 { return int64(spacingShare * float64(apart)) }
+
+// EnoughHistory reports whether enough earlier sessions of a point show how much two of its sessions differ, which a verdict on these needs.
+// earlier are the starts of its sessions up to the base, oldest first, and head is the start of the head, all in Unix microseconds.
+func EnoughHistory(earlier []int64, head int64) bool {
+	if len(earlier) == 0 {
+		return false
+	}
+	sessions := make([]earlierSession, len(earlier))
+	for i, began := range earlier {
+		sessions[i].Began = began
+	}
+	return len(spaced(sessions, gapOf(head-earlier[len(earlier)-1]))) >= judge.MinHistory
+}
 
 // useHistory uses the earlier sessions of the head and of the base, which may be the same, that show how much the two sides would differ
 // without a change. If one of them has a value without a logarithm, the point is compared by difference.

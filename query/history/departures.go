@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -22,7 +23,7 @@ type Departure struct {
 	// if unknown.
 	Since      *time.Time
 	Base, Head string
-	Before     string  // the session before them, of the level; empty if compare cannot judge: it or the newest one has too few runs, or there are too few sessions
+	Before     string  // the session before them, of the level; empty if compare cannot judge: it or the newest one has too few runs, or there are too few earlier sessions as far apart
 	Sweep      string  // of the departure that comes first: path of the sweep file of the newest session, as the user named it; empty: there is none
 	Rare       bool    // at most 5 % of the earlier sessions had a value so far off for the worse, in any series: see markRare
 	Level      float64 // median of the sessions since the last change, in the unit
@@ -140,7 +141,7 @@ func (h *historian) departures() {
 		before, first := l.entries[last-d.Sessions], l.entries[last-d.Sessions+1]
 		d.run = l.entries[last].first
 		d.Since, d.Base, d.Head = first.time(), h.commits.text(before.commit), h.commits.text(first.commit)
-		if min(before.runs, l.entries[last].runs) >= judge.FirmRuns && last >= judge.MinHistory {
+		if min(before.runs, l.entries[last].runs) >= judge.FirmRuns && l.comparable(last-d.Sessions, last) {
 			d.Before = h.sessions.text(before.session)
 		}
 		h.Departures = append(h.Departures, d)
@@ -150,4 +151,18 @@ func (h *historian) departures() {
 	slices.SortStableFunc(h.Departures, func(a, b *Departure) int {
 		return cmp.Or(slices.Index(order, a.Row.Verdict)-slices.Index(order, b.Row.Verdict), rare(a)-rare(b), cmp.Compare(math.Abs(b.by), math.Abs(a.by)))
 	})
+}
+
+// comparable reports whether enough sessions are known for compare to judge two entries. Runs without a start do not count there.
+func (l *line) comparable(base, head int) bool {
+	if !l.entries[base].dated || !l.entries[head].dated {
+		return false
+	}
+	var earlier []int64
+	for _, e := range l.entries[:base+1] {
+		if e.dated {
+			earlier = append(earlier, e.began)
+		}
+	}
+	return compare.EnoughHistory(earlier, l.entries[head].began)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
@@ -127,5 +128,36 @@ func TestFailingAndAbsent(t *testing.T) {
 		if h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{}); h.Absent != want || h.Known != 3 {
 			t.Errorf("%d gone: %d absent of %d", gone, h.Absent, h.Known)
 		}
+	}
+}
+
+// TestDepartureAfterWeekend: compare is named only where enough sessions are as far apart as the newest two: after twelve sessions on weekdays
+// it judges a Tuesday, but not a Monday.
+func TestDepartureAfterWeekend(t *testing.T) {
+	t.Parallel()
+	for _, days := range [][]int{{0, 1, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 18}, {0, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 17, 18}} {
+		var once []schema.Run
+		for i, day := range days {
+			level := 100e3
+			if i == len(days)-1 {
+				level = 130e3
+			}
+			once = append(once, historyRun(day, 0, level*(1+.001*float64(i*7%5))))
+		}
+		runs := repeated(once, judge.FirmRuns)
+		session := func(back int) string { return runs[len(runs)-1-back*judge.FirmRuns].SessionID }
+		db := querytest.SealedRuns(t, runs)
+		h := historyOf(t, db, history.Request{})
+		if len(h.Departures) != 1 {
+			t.Fatalf("%v: %+v", days, h.Departures)
+		}
+		found, err := compare.Compare(t.Context(), db, compare.Request{Base: "session=" + session(1), Head: "session=" + session(0)})
+		valuetest.OK(t, err)
+		want := ""
+		if found.Points[0].Verdict != judge.Inconclusive {
+			want = session(1)
+		}
+		valuetest.Equal(t, h.Departures[0].Before, want, days, found.Points[0].Verdict)
+		valuetest.Equal(t, want == "", days[len(days)-2] == 15, days)
 	}
 }

@@ -52,7 +52,7 @@ type Trend struct {
 	OffValue  *float64      `json:"off_value" doc:"value of the newest session, if it is far off the level"`
 	OffShift  *float64      `json:"off_shift" doc:"distance of off_value from the level: off_value / level - 1, or the difference if the series is compared by difference"`
 	OffScale  Text          `json:"off_scale" doc:"what off_shift is: ratio, or difference in the unit"`
-	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off; null if compare --gate cannot judge: it or the newest one has fewer than 5 runs, or there are fewer than 7 earlier sessions"`
+	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off; null if compare --gate cannot judge: it or the newest one has fewer than 5 runs, or there are fewer than 7 earlier sessions about as far apart as the two"`
 	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
 	OffSince  *Time         `json:"off_since" doc:"start of the first session that is far off the level"`
 	OffCommit Text          `json:"off_commit" doc:"commit of that session; null if unknown"`
