@@ -68,7 +68,7 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 	}
 	places := map[string]int{}
 	var groups []Group
-	var logs []PrintedFirst // of ratios, by group
+	var logs []PrintedFirst[float64] // of ratios, by group
 	for i := range c.Rows {
 		row := &c.Rows[i]
 		own := make([]any, len(keys))
@@ -79,7 +79,7 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 		at, known := places[name]
 		if !known {
 			at = len(groups)
-			places[name], logs = at, append(logs, PrintedFirst{})
+			places[name], logs = at, append(logs, PrintedFirst[float64]{})
 			groups = append(groups, Group{Keys: own, Metric: row.Metric, Verdicts: map[judge.Verdict]int{}})
 		}
 		g := &groups[at]
@@ -101,7 +101,7 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 // are results that programs printed, the programs' own points, whose times contain them, are left out: programs is their number. The mean is
 // NaN if points is 0.
 func (c *Comparison) GeometricMean(metric string) (mean float64, points, others, programs int) {
-	var changes PrintedFirst
+	var changes PrintedFirst[float64]
 	for _, p := range c.Points {
 		switch {
 		case p.Metric != metric || math.IsNaN(p.Change) || p.Control:
@@ -114,12 +114,12 @@ func (c *Comparison) GeometricMean(metric string) (mean float64, points, others,
 	return geometricMean(changes.Independent()), len(changes.Independent()), others, changes.contained()
 }
 
-// PrintedFirst collects values of points of which a mean is taken. A program's own time contains the results that it printed, so both are not
-// independent.
-type PrintedFirst struct{ printed, own []float64 }
+// PrintedFirst collects points of which a mean is taken, or a value of each. A program's own time contains the results that it printed, so
+// both are not independent.
+type PrintedFirst[T any] struct{ printed, own []T }
 
-// Add adds the value of a point.
-func (v *PrintedFirst) Add(value float64, printed bool) {
+// Add adds a point.
+func (v *PrintedFirst[T]) Add(value T, printed bool) {
 	if printed {
 		v.printed = append(v.printed, value)
 	} else {
@@ -127,16 +127,16 @@ func (v *PrintedFirst) Add(value float64, printed bool) {
 	}
 }
 
-// Independent returns the values of printed results if there are any, and otherwise all values.
-func (v *PrintedFirst) Independent() []float64 {
+// Independent returns the points that are printed results if there are any, and otherwise all points.
+func (v *PrintedFirst[T]) Independent() []T {
 	if len(v.printed) > 0 {
 		return v.printed
 	}
 	return v.own
 }
 
-// contained returns the number of values that Independent leaves out.
-func (v *PrintedFirst) contained() int { return len(v.printed) + len(v.own) - len(v.Independent()) }
+// contained returns the number of points that Independent leaves out.
+func (v *PrintedFirst[T]) contained() int { return len(v.printed) + len(v.own) - len(v.Independent()) }
 
 // Conditions of MovedAlike: at least minAlike points; shareAlike of them moved in the direction of their median; and half of them moved
 // by the median to within withinAlike of it. Of 8 unchanged points, all are slower or all are faster once in 128 times.

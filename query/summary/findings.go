@@ -343,14 +343,26 @@ func ofComparison(c *Comparison) (all []Finding) {
 		}
 	}
 	speedup := func(p *Pair) bool { return p.Speedup != nil && !p.Control }
+	measured := func(p *Pair) bool { return speedup(p) || p.Difference != nil && !p.Control }
+	compared, regressed, both := map[*Pair]bool{}, 0, 0
+	for _, i := range c.compared(c.places()) {
+		if compared[&c.pairs[i]] = true; c.pairs[i].Verdict == string(judge.Regressed) {
+			regressed++
+		}
+	}
+	for i := range c.pairs {
+		if measured(&c.pairs[i]) {
+			both++
+		}
+	}
 	pick(RuleRegressed, nil, func(p *Pair) bool { return p.Verdict == string(judge.Regressed) && !p.Control })
-	pick(RuleSlower, []Number{count("compared", c.All.Compared), count("regressed", c.Verdicts[string(judge.Regressed)]), {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
-		func(p *Pair) bool { return speedup(p) && *p.Speedup < 1 })
+	pick(RuleSlower, []Number{count("compared", c.All.Compared), count("regressed", regressed), {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
+		func(p *Pair) bool { return compared[p] && *p.Speedup < 1 })
 	pick(RuleExtreme, []Number{{"threshold", known(extreme), "ratio"}}, func(p *Pair) bool { return speedup(p) && (*p.Speedup >= extreme || *p.Speedup <= 1./extreme) })
 	pick(RuleNotCompared, []Number{count("pairs", c.All.Pairs)}, func(p *Pair) bool { return p.Speedup == nil && p.Difference == nil && !p.Control })
-	open := []Number{count("compared", c.All.Compared+c.All.Differences), count("estimate", c.Verdicts[string(judge.Estimate)]), count("inconclusive", c.Verdicts[string(judge.Inconclusive)])}
+	open := []Number{count("compared", both), count("estimate", c.Verdicts[string(judge.Estimate)]), count("inconclusive", c.Verdicts[string(judge.Inconclusive)])}
 	pick(RuleNoVerdict, open, func(p *Pair) bool {
-		return (speedup(p) || p.Difference != nil && !p.Control) && (p.Verdict == string(judge.Estimate) || p.Verdict == string(judge.Inconclusive))
+		return measured(p) && (p.Verdict == string(judge.Estimate) || p.Verdict == string(judge.Inconclusive))
 	})
 	pick(RuleImproved, nil, func(p *Pair) bool { return p.Verdict == string(judge.Improved) && !p.Control })
 	return all

@@ -51,17 +51,18 @@ func (c *Comparison) Name() string {
 	return c.Axis + "=" + c.Baseline
 }
 
-// Ratios sums up speed-ups. A speed-up is how many times as fast as its baseline a point is; below 1 it is slower.
+// Ratios sums up speed-ups. A speed-up is how many times as fast as its baseline a point is; below 1 it is slower. All fields but Pairs and
+// Differences are about the pairs that Compared counts.
 type Ratios struct {
 	Pairs         int      `json:"pairs" doc:"number of points with a baseline; for two selections also points that only one of them has"`
-	Compared      int      `json:"compared" doc:"number of these with a speed-up: both sides have a value, all results were checked and are right, and the better direction is known"`
+	Compared      int      `json:"compared" doc:"number of these with a speed-up: both sides have a value, all results were checked and are right, and the better direction is known; of programs and results that they printed, the results alone"`
 	Differences   int      `json:"differences" doc:"number of pairs that are compared by difference and have no speed-up"`
-	Slower        int      `json:"slower" doc:"number of pairs with a speed-up below 1"`
-	Faster        int      `json:"faster" doc:"number of pairs with a speed-up above 1"`
-	GeometricMean *float64 `json:"geometric_mean" doc:"geometric mean of all speed-ups, including those below 1; of programs and results that they printed, of the results alone"`
-	Median        *float64 `json:"median" doc:"median of all speed-ups"`
-	FastestPair   *int     `json:"fastest_pair" doc:"index in pairs, from 0, of the pair with the largest speed-up"`
-	SlowestPair   *int     `json:"slowest_pair" doc:"index of the pair with the smallest"`
+	Slower        int      `json:"slower" doc:"number of compared pairs with a speed-up below 1"`
+	Faster        int      `json:"faster" doc:"number of compared pairs with a speed-up above 1"`
+	GeometricMean *float64 `json:"geometric_mean" doc:"geometric mean of the speed-ups of the compared pairs, including those below 1"`
+	Median        *float64 `json:"median" doc:"median of these speed-ups"`
+	FastestPair   *int     `json:"fastest_pair" doc:"index in pairs, from 0, of the compared pair with the largest speed-up"`
+	SlowestPair   *int     `json:"slowest_pair" doc:"index of the compared pair with the smallest"`
 }
 
 // NamedRatios sums up the pairs with one name.
@@ -227,13 +228,18 @@ func (c *Comparison) addThreshold(metric string, part judge.Thresholds) {
 	c.Thresholds[metric] = own
 }
 
-// sum sums up the speed-ups.
-func (c *Comparison) sum(axis string) {
+// places returns the places of all pairs.
+func (c *Comparison) places() []int {
 	all := make([]int, len(c.pairs))
 	for i := range all {
 		all[i] = i
 	}
-	c.All = c.ratios(all)
+	return all
+}
+
+// sum sums up the speed-ups.
+func (c *Comparison) sum(axis string) {
+	c.All = c.ratios(c.places())
 	c.Groups = c.by(func(p *Pair) Text { return p.Group })
 	c.Benchmarks = c.by(func(p *Pair) Text { return p.Benchmark })
 	c.Values = c.by(func(p *Pair) Text {
@@ -282,45 +288,53 @@ func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
 	return all
 }
 
-// ratios sums up pairs. Controls are left out of the means.
+// compared returns the places of the pairs whose speed-ups count: controls do not, and neither do programs beside the results that they printed.
+func (c *Comparison) compared(places []int) []int {
+	var all compare.PrintedFirst[int]
+	for _, i := range places {
+		if p := &c.pairs[i]; p.Speedup != nil && !p.Control {
+			all.Add(i, p.printed)
+		}
+	}
+	return all.Independent()
+}
+
+// ratios sums up pairs.
 func (c *Comparison) ratios(places []int) Ratios {
 	r := Ratios{Pairs: len(places)}
-	var logs []float64
-	var means compare.PrintedFirst
-	fastest, slowest := -1, -1
 	for _, i := range places {
-		p := &c.pairs[i]
-		if p.Difference != nil && !p.Control {
+		if p := &c.pairs[i]; p.Difference != nil && !p.Control {
 			r.Differences++
 		}
-		if p.Speedup == nil || p.Control {
-			continue
-		}
-		logs = append(logs, math.Log(*p.Speedup))
-		means.Add(logs[len(logs)-1], p.printed)
+	}
+	all := c.compared(places)
+	if r.Compared = len(all); r.Compared == 0 {
+		return r
+	}
+	fastest, slowest := all[0], all[0]
+	var logs []float64
+	for _, i := range all {
+		speedup := *c.pairs[i].Speedup
+		logs = append(logs, math.Log(speedup))
 		switch {
-		case *p.Speedup < 1:
+		case speedup < 1:
 			r.Slower++
-		case *p.Speedup > 1:
+		case speedup > 1:
 			r.Faster++
 		}
-		if fastest < 0 || *p.Speedup > *c.pairs[fastest].Speedup {
+		if speedup > *c.pairs[fastest].Speedup {
 			fastest = i
 		}
-		if slowest < 0 || *p.Speedup < *c.pairs[slowest].Speedup {
+		if speedup < *c.pairs[slowest].Speedup {
 			slowest = i
 		}
 	}
-	if r.Compared = len(logs); r.Compared == 0 {
-		return r
-	}
 	slices.Sort(logs)
-	of := slices.Sorted(slices.Values(means.Independent()))
 	sum := 0.0
-	for _, v := range of {
+	for _, v := range logs {
 		sum += v
 	}
-	r.GeometricMean, r.Median = known(math.Exp(sum/float64(len(of)))), known(math.Exp(stat.Quantile(logs, .5)))
+	r.GeometricMean, r.Median = known(math.Exp(sum/float64(len(logs)))), known(math.Exp(stat.Quantile(logs, .5)))
 	r.FastestPair, r.SlowestPair = new(c.first+fastest), new(c.first+slowest)
 	return r
 }

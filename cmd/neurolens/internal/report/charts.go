@@ -104,8 +104,8 @@ func (s *htmlWriter) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart
 	if c.All.Differences > 0 {
 		f.Notes = append(f.Notes, "Not drawn: "+term.Count(c.All.Differences, "pair")+" compared by difference.")
 	}
-	if more := c.All.Compared - len(f.Y.Categories); more > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of each verdict.", term.Thousands(len(f.Y.Categories)), term.Count(c.All.Compared, "pair")))
+	if all := len(slices.DeleteFunc(slices.Clone(pairs), withoutSpeedup)); all > len(f.Y.Categories) {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of each verdict.", term.Thousands(len(f.Y.Categories)), term.Count(all, "pair")))
 	}
 	return s.drawn(f, c)
 }
@@ -127,9 +127,12 @@ func (s *htmlWriter) margin(f *chart.Figure, c *summary.Comparison, drawn []*sum
 	}
 }
 
+// withoutSpeedup reports whether a pair cannot be in a forest.
+func withoutSpeedup(p *summary.Pair) bool { return p.Speedup == nil }
+
 // mixed returns the pairs of a forest, in their order: the first of each verdict, and then as many more as there is room for.
 func mixed(pairs []*summary.Pair) []*summary.Pair {
-	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p *summary.Pair) bool { return p.Speedup == nil })
+	pairs = slices.DeleteFunc(slices.Clone(pairs), withoutSpeedup)
 	if len(pairs) <= maxForest {
 		return pairs
 	}
@@ -159,9 +162,12 @@ func othersOf(c *summary.Comparison) string {
 func (s *htmlWriter) scatter(c *summary.Comparison, pairs []*summary.Pair) *Chart {
 	f := &chart.Figure{Kind: chart.Scatter, Title: "Each point against " + c.Name()}
 	var all []float64
-	drawn, unit, metric, better := 0, summary.Text(""), summary.Text(""), chart.Better("")
+	drawn, compared, unit, metric, better := 0, 0, summary.Text(""), summary.Text(""), chart.Better("")
 	for _, p := range pairs {
-		if p.Speedup == nil && p.Difference == nil || p.Base == nil || p.Value == nil || drawn >= maxScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
+		if p.Speedup == nil && p.Difference == nil {
+			continue
+		}
+		if compared++; p.Base == nil || p.Value == nil || drawn >= maxScatter || metric != "" && (p.Unit != unit || p.Metric != metric) {
 			continue
 		}
 		unit, metric, better = p.Unit, p.Metric, chart.Better(p.Better)
@@ -179,8 +185,8 @@ func (s *htmlWriter) scatter(c *summary.Comparison, pairs []*summary.Pair) *Char
 	f.Y = chart.Axis{Label: string(metric) + " of " + othersOf(c), Unit: string(unit), Scale: scale, Better: better}
 	f.Guides = []chart.Guide{{Along: chart.Diagonal}}
 	f.Notes = append(f.Notes, "On the line: no change.")
-	if more := c.All.Compared + c.All.Differences - drawn; more > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of %s.", term.Thousands(drawn), term.Count(c.All.Compared+c.All.Differences, "pair"), metric))
+	if compared > drawn {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of %s.", term.Thousands(drawn), term.Count(compared, "pair"), metric))
 	}
 	return s.drawn(f, c)
 }
