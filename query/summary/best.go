@@ -11,7 +11,7 @@ import (
 // BestValue is a value of the axis of a comparison, and for which baselines it is the best.
 type BestValue struct {
 	Value  string `json:"value" doc:"value of the axis"`
-	Points int    `json:"points" doc:"number of baselines for which no other value is better: it improved by verdict and is ahead of the other values, or it is the baseline and all others regressed"`
+	Points int    `json:"points" doc:"number of baselines for which no other value is better: it improved by verdict and is ahead of the other values, or it is the baseline, and all others with a value regressed"`
 	Tied   int    `json:"tied" doc:"number of these for which the 95 % interval of another value overlaps its own, so that the other one may be as good"`
 	Most   *int   `json:"most_pair" doc:"index in pairs of the largest of these improvements; null for the baseline"`
 	Next   *int   `json:"next_pair" doc:"index in pairs of the value that comes closest by its speed-up; null if it is the baseline, or unknown"`
@@ -43,7 +43,7 @@ func (c *Comparison) decide(axis string) {
 		return b
 	}
 	for _, own := range sets {
-		best, regressed, unchanged := -1, 0, 0
+		best, regressed, failed, unchanged := -1, 0, 0, 0
 		for _, i := range own {
 			p := &c.pairs[i]
 			switch judge.Verdict(p.Verdict) {
@@ -51,8 +51,10 @@ func (c *Comparison) decide(axis string) {
 				if g, _, _ := p.gain(); g != nil && (best < 0 || *g > *first(c.pairs[best].gain())) {
 					best = i
 				}
-			case judge.Regressed, "failed", "unsupported":
+			case judge.Regressed:
 				regressed++
+			case "failed", "unsupported":
+				failed++
 			case judge.Unchanged:
 				unchanged++
 			}
@@ -63,7 +65,9 @@ func (c *Comparison) decide(axis string) {
 			b := won(value, c.overlap(best, own))
 			b.Most, b.Least = c.further(b.Most, best, 1), c.further(b.Least, best, -1)
 			c.approach(b, best, own)
-		case regressed == len(own):
+		case failed == len(own):
+			c.Alone++
+		case regressed+failed == len(own):
 			b := won(c.Baseline, false)
 			for _, i := range own {
 				if gain := first(c.pairs[i].gain()); gain != nil {

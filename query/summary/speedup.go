@@ -37,6 +37,7 @@ type Comparison struct {
 	Best       []BestValue        `json:"best_values" doc:"per value of the axis, including the baseline: where it is the best by verdict, the value that is most often the best first; empty for comparisons of two sides"`
 	Undecided  int                `json:"undecided" doc:"number of baselines for which no value is the best by verdict and not all are equal"`
 	Equal      int                `json:"equal" doc:"number of baselines for which all values are unchanged by verdict, so that none is the best"`
+	Alone      int                `json:"alone" doc:"number of baselines that no value is compared with, because all others failed or are unsupported"`
 	Lead       Lead               `json:"lead" doc:"how far the best of all points is ahead, whatever they differ in; its point_id is null if the baseline is no guess, or if the points cannot be ranked"`
 
 	pairs []Pair

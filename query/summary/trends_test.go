@@ -332,15 +332,19 @@ func TestBestValues(t *testing.T) {
 	add("f", "x", 1000)
 	broken := &runs[len(runs)-1]
 	broken.Status, broken.Metrics, broken.Primary = schema.StatusOOM, nil, ""
+	add("g", "baseline", around(1000)...)
+	add("g", "x", 1000)
+	broken = &runs[len(runs)-1]
+	broken.Status, broken.Metrics, broken.Primary = schema.StatusOOM, nil, ""
 	r := read(t, querytest.Open(t, querytest.NewStore(t, runs...)), summary.Request{})
 	c := &r.Comparisons[0]
-	if len(c.Best) != 2 || c.Best[0].Points != 2 || c.Best[0].Tied != 1 || c.Best[1].Value != "baseline" || c.Best[1].Points != 1 || c.Best[1].Most != nil || c.Equal != 1 || c.Undecided != 2 {
+	if len(c.Best) != 2 || c.Best[0].Points != 2 || c.Best[0].Tied != 1 || c.Best[1].Value != "baseline" || c.Best[1].Points != 1 || c.Best[1].Most != nil || c.Equal != 1 || c.Undecided != 2 || c.Alone != 1 {
 		t.Fatalf("best %+v, equal %d, undecided %d, verdicts %v", c.Best, c.Equal, c.Undecided, c.Verdicts)
 	}
 	if most := r.Pairs[*c.Best[0].Most]; *most.Speedup < 1.9 {
 		t.Errorf("the largest improvement is %+v", most)
 	}
-	if x, baseline := c.Best[0], c.Best[1]; x.Failed != 1 || x.Next == nil || baseline.Near != nil || baseline.Failed != 0 || baseline.Next == nil || r.Pairs[*baseline.Next].Variant != "y" {
+	if x, baseline := c.Best[0], c.Best[1]; x.Failed != 2 || x.Next == nil || baseline.Near != nil || baseline.Failed != 0 || baseline.Next == nil || r.Pairs[*baseline.Next].Variant != "y" {
 		t.Errorf("what failed and what comes closest: %+v", c.Best)
 	} else if near, next := r.Pairs[*x.Near], r.Pairs[*x.Next]; near.Benchmark != "b" || next.Benchmark != "b" || near.Variant != "x" || next.Variant != "y" {
 		t.Errorf("%+v comes closest to %+v", next, near)

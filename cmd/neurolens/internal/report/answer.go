@@ -526,9 +526,10 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 		points += b.Points
 	}
 	command := m.command("compare", d.compared(c)...)
-	if points == 0 {
+	if points == 0 { // all others failed
 		return []Answer{{Text: fmt.Sprintf("Nothing could be compared with %s.", c.Name()), Command: command}}
 	}
+	points += c.Alone
 	against := func(p *summary.Pair) string {
 		value, _ := p.AxisValue(c.Axis)
 		text := settingName(c, value) + " against " + settingName(c, c.Baseline)
@@ -603,6 +604,13 @@ func (m Maker) bestAnswers(d *Document, comparison int, names namer) []Answer {
 	if best.Failed > 0 {
 		others = append(others, fmt.Sprintf("%s failed or is unsupported at %s", settingName(c, best.Value), term.Thousands(best.Failed)))
 	}
+	if one := len(c.Values) == 1; c.Alone > 0 && !(one && best.Failed > 0) {
+		failed := "all others"
+		if one {
+			failed = settingName(c, string(c.Values[0].Name))
+		}
+		others = append(others, fmt.Sprintf("%s failed or %s unsupported at %s", failed, term.Verb(len(c.Values), "is", "are"), term.Thousands(c.Alone)))
+	}
 	if len(others) > 0 {
 		text += " Elsewhere: " + strings.Join(others, ", ") + "."
 	}
@@ -619,13 +627,17 @@ func othersWorse(d *Document, c *summary.Comparison, points int, names namer) st
 	if points == 1 {
 		there = ""
 	}
+	others := "all others"
+	if c.Verdicts["failed"]+c.Verdicts["unsupported"] > 0 {
+		others += " that ran"
+	}
 	next := c.Best[0].Next
 	if next == nil {
-		return ": " + term.Verb(len(c.Values), "the other value is", "all others are") + " worse" + there
+		return ": " + term.Verb(len(c.Values), "the other value is", others+" are") + " worse" + there
 	}
 	p := &d.Pairs[*next]
 	if len(c.Values) != 1 {
-		return ": all others are worse" + there + ", the closest is " + names.pair(p) + ": " + ofPair(p).text()
+		return ": " + others + " are worse" + there + ", the closest is " + names.pair(p) + ": " + ofPair(p).text()
 	}
 	value, _ := p.AxisValue(c.Axis)
 	text := ": " + settingName(c, value) + " is worse" + there

@@ -289,10 +289,24 @@ func TestAnswerOfSweep(t *testing.T) {
 	if got := texts(r); len(got) != 1 || !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: all others are worse there, the closest is ") || !strings.Contains(got[0], ": latency 2.00 ms → 1.00 ms, −50.0 % (") {
 		t.Error(got)
 	}
+	c.Verdicts["failed"]++
+	if got := texts(r); !strings.Contains(got[0], " points: all others that ran are worse there, the closest is ") {
+		t.Error(got)
+	}
+	c.Verdicts["failed"]--
 	c.Values = []summary.NamedRatios{{Name: "fp16"}}
 	if got := texts(r); !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: precision=int8 is worse there, closest at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (") {
 		t.Errorf("with one other value: %s", got)
 	}
+	c.Undecided, c.Alone = 0, 2
+	if got := texts(r); !strings.HasPrefix(got[0], "Best: precision=fp32 at 4 of 6 points: precision=int8 is worse there,") || !strings.HasSuffix(got[0], " Elsewhere: precision=fp16 failed or is unsupported at 2.") {
+		t.Errorf("where the other value failed: %s", got)
+	}
+	c.Best = []summary.BestValue{{Value: "fp16", Points: 4, Failed: 2, Most: new(3), Least: new(3)}}
+	if got := texts(r); strings.Count(got[0], "failed or is unsupported at 2") != 1 {
+		t.Errorf("where the best value failed: %s", got)
+	}
+	c.Undecided, c.Alone = 2, 0
 	c.Best = []summary.BestValue{{Value: "int8", Points: 2, Most: new(2), Least: new(1), Next: new(0), Near: new(2)}, {Value: "bf16", Points: 1, Most: new(0), Least: new(0)}}
 	if got := texts(r)[0]; !strings.Contains(got, ". The next is precision=fp16, closest at sweep bert-base: ") || !strings.HasSuffix(got, " Elsewhere: precision=bf16 at sweep resnet50, no verdict at 2 (too few runs).") {
 		t.Error(got)
