@@ -947,8 +947,8 @@ func (w History) regressions() term.View {
 		{Header: "FROM", Right: true},
 		{Header: "TO", Right: true},
 		{Header: "BY", Right: true},
-		{Header: "95 %", Right: true, Drop: 1},
-		{Header: "COMMITS", Drop: 2},
+		{Header: "95 %", Right: true, Drop: 2},
+		{Header: "COMMITS", Drop: 1},
 		{Header: "ALSO CHANGED", Drop: 3},
 	}}
 	shown := all[:min(len(all), historyRows)]

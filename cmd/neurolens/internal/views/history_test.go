@@ -452,6 +452,14 @@ func TestHistorySlow(t *testing.T) {
 	}
 }
 
+// TestRegressionsNarrow: on a narrow screen a regression keeps its commits longest.
+func TestRegressionsNarrow(t *testing.T) {
+	text := historyText(madeHistory(0, .3), history.Request{Regressions: true}, 60, false)
+	if !strings.Contains(text, "  COMMITS\n") || !strings.Contains(text, "  81cc0fe..9a01b3d\n") || strings.Contains(text, "95 %  ") {
+		t.Errorf("without COMMITS, or with 95 %%:\n%s", text)
+	}
+}
+
 // TestHistoryPlace: a step whose place is uncertain has the sessions between which it is, and their commits, also those to bisect.
 func TestHistoryPlace(t *testing.T) {
 	h := madeHistory(.118)
