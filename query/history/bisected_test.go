@@ -68,3 +68,39 @@ func TestBisectedChange(t *testing.T) {
 		}
 	}
 }
+
+// TestBisectedElsewhere: a change that bisect did not search for has the commit that it found between the same commits at another point of the
+// machine, but not its other answers.
+func TestBisectedElsewhere(t *testing.T) {
+	t.Parallel()
+	runs := levelled(slices.Concat(nights(10), slices.Repeat([]float64{130, 131}, 5), nights(2))...)
+	for i := 20; i < len(runs); i++ {
+		runs[i].Warnings, runs[i].Env.GitCommit = []string{schema.WarnBisect}, runs[10].Env.GitCommit
+	}
+	runs[20].BatchSize = new(int64(64))
+	runs[20].PointID = schema.PointID(&runs[20])
+	const found, own = "cccccccccccccccccccccccccccccccccccccccc", "dddddddddddddddddddddddddddddddddddddddd"
+	for _, c := range []struct{ good, elsewhere, here, want string }{
+		{runs[9].Env.GitCommit, found, "", found},
+		{runs[9].Env.GitCommit, found, own, own},
+		{runs[9].Env.GitCommit, found, schema.BisectUndecided, found},
+		{runs[9].Env.GitCommit, found, schema.BisectNothing, schema.BisectNothing},
+		{runs[9].Env.GitCommit, schema.BisectNothing, "", ""},
+		{runs[8].Env.GitCommit, found, "", ""},
+	} {
+		store := querytest.NewStore(t, runs...)
+		for run, answer := range map[string]string{runs[20].RunID: c.elsewhere, runs[21].RunID: c.here} {
+			if answer == "" {
+				continue
+			}
+			for key, value := range map[string]string{schema.TagBisectGood: c.good, schema.TagBisectMetric: runs[0].Primary, schema.TagBisectFound: answer} {
+				querytest.Annotate(t, store, ingest.Annotation{Kind: schema.EventTag, Runs: []string{run}, Key: key, Value: value})
+			}
+		}
+		got := ""
+		if b := historyOf(t, querytest.Open(t, store), history.Request{}).Series[0].Changes[0].Bisected; b != nil {
+			got = b.Found
+		}
+		valuetest.Equal(t, got, c.want, c)
+	}
+}

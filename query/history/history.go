@@ -114,7 +114,8 @@ type Change struct {
 	OldLevel, NewLevel float64
 	// Sweep is the path of the sweep file that measured the first session after the change, as the user named it; empty: there is none.
 	Sweep string
-	// Bisected is the answer of the last bisect between Base and Head; nil: there was none, or it did not end.
+	// Bisected is the answer of the last bisect between Base and Head or, if it found none at this point, the commit that bisect found there at
+	// another point of the machine; nil: there was no bisect, or it did not end.
 	Bisected *Bisected
 	// Differs are the facts, except the commit, that differ between the sessions that enclose the change, and still differ in the
 	// last session of the new level. Facts that differ only temporarily are not listed.

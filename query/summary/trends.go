@@ -45,7 +45,7 @@ type Trend struct {
 	Base      Text          `json:"base_commit" doc:"commit of the last session before the change; null if unknown"`
 	Head      Text          `json:"head_commit" doc:"commit of the first session after the change; null if unknown"`
 	Session   Text          `json:"session_id" doc:"first session of the new level; of a slow change, its first session"`
-	Bisected  Text          `json:"bisect" doc:"what the last bisect found between these two: the first changed commit, nothing (they do not differ) or undecided; null if there was none"`
+	Bisected  Text          `json:"bisect" doc:"what the last bisect found between these two: the first changed commit, nothing (they do not differ) or undecided; if it did not search at this point, or is undecided there, the commit that it found at another point of the machine; null if there was none"`
 	Sweep     Text          `json:"sweep" doc:"sweep file that measured the first session of the new level; null if there is none"`
 	Failed    int           `json:"failed_sessions" doc:"number of sessions after the last value in which all runs of the point failed"`
 	Off       int           `json:"off_sessions" doc:"number of newest sessions that are far off the level, with which a change may begin; 0: none"`
