@@ -398,8 +398,8 @@ func allVerdicts(counts map[judge.Verdict]int, points int, noun string) string {
 // changes are the verdicts on points that changed, the worst first.
 var changes = []judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}
 
-// worst returns the name of the point with one of some verdicts that changed most, its values if the change follows from them, the change and
-// the interval; empty if there is none.
+// worst returns the name of the point with one of some verdicts that changed most, its values, the change and the interval; empty if
+// there is none.
 func (w Comparison) worst(verdicts []judge.Verdict) string {
 	rows := slices.DeleteFunc(slices.Clone(w.C.Rows), func(r compare.Row) bool { return r.Control || !slices.Contains(verdicts, r.Verdict) })
 	r := compare.WorstOf(rows, verdicts)
@@ -417,9 +417,6 @@ func (w Comparison) worst(verdicts []judge.Verdict) string {
 		ends = Ends(r.Estimates.Low, r.Estimates.High, r.Scale, r.Unit)
 	}
 	text := FromTo(valueText(r, r.Base), valueText(r, r.Head), PointChange(r), ends)
-	if methodFlag(r) != "" { // the change does not follow from the medians
-		text = WithInterval(PointChange(r), ends)
-	}
 	if name := PointNames(w.pointAxes([]int{place}), 1)[0]; name != "" {
 		text = term.CutDistinct([]string{name}, longestPoint)[0] + " " + text
 	}
