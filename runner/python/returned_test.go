@@ -168,7 +168,14 @@ func runInProcess(t testing.TB, i Interpreter, program, text string, args ...str
 		all[name] = string(text)
 	}
 	dir := folder(t, all)
-	return valuetest.Run(t, exec.Command(i.Path, append([]string{"-c", program, dir, filepath.Join(dir, "bench.py")}, args...)...))
+	cmd := exec.Command(i.Path, append([]string{"-c", program, dir, filepath.Join(dir, "bench.py")}, args...)...)
+	var stderr strings.Builder // where an interpreter that ends may complain about pools of processes that were left open
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, stderr.String())
+	}
+	return string(out)
 }
 
 // iterating runs a few iterations of each object, and prints its name with what came of it.
