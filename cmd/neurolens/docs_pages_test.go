@@ -182,8 +182,8 @@ type otherLine struct {
 
 // instead are the lines that depend on more than numbers.
 var instead = []otherLine{
-	// On a busy machine there is no verdict about two programs.
-	{regexp.MustCompile(`^sleep .* is faster than sleep .*: latency −`), regexp.MustCompile(`(?m)^sleep .* against sleep .*: inconclusive, `)},
+	// On a busy machine there is no verdict about two programs, or the change does not follow from the medians.
+	{regexp.MustCompile(`^sleep .* is faster than sleep .*: latency −`), regexp.MustCompile(`(?m)^sleep .*(against sleep .*: inconclusive, |is faster than sleep .* % paired)`)},
 	// Nor about a latency.
 	{regexp.MustCompile(`^careful .* REGRESSED .* improved$`), regexp.MustCompile(`(?m)^careful .* inconclusive .* improved$`)},
 }
