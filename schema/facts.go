@@ -95,9 +95,10 @@ const (
 	BisectUndecided = "undecided" // several commits are left, or it is not known whether the ends differ
 )
 
-// BisectedCommit returns the commit in a value of TagBisectFound; empty if there is none.
+// BisectedCommit returns the commit in a value of TagBisectFound; empty if there is none. Anybody can set a tag to any text, and commands are
+// printed with the commit, so only the hexadecimal id of an object of git counts.
 func BisectedCommit(found string) string {
-	if found == BisectNothing || found == BisectUndecided {
+	if len(found) < 7 || len(found) > 64 || strings.Trim(found, "0123456789abcdef") != "" {
 		return ""
 	}
 	return found

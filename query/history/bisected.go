@@ -102,7 +102,8 @@ func (h *historian) bisectAnswers(ctx context.Context, r *scan.Reader) (map[stri
 		tags, _ := row[1].(map[string]any)
 		text := func(key string) string { value, _ := tags[key].(string); return value }
 		a := bisectAnswer{headOf: heads[runs[i]], good: text(schema.TagBisectGood), metric: text(schema.TagBisectMetric)}
-		if a.Found = text(schema.TagBisectFound); a.Found == "" {
+		a.Found = text(schema.TagBisectFound)
+		if a.Found != schema.BisectNothing && a.Found != schema.BisectUndecided && schema.BisectedCommit(a.Found) == "" {
 			continue
 		}
 		if at, ok := row[0].(time.Time); ok {

@@ -50,6 +50,8 @@ func TestBisectedChange(t *testing.T) {
 		{21, good, "another", found, ""},
 		{20, good, metric, schema.BisectNothing, schema.BisectNothing},
 		{22, good, metric, found, found}, // it is newer
+		{20, good, metric, "$(id)", ""},  // a tag is any text, and the answer is part of a command
+		{20, good, metric, "; reboot", ""},
 	} {
 		store := querytest.NewStore(t, runs...)
 		for key, value := range map[string]string{schema.TagBisectGood: c.good, schema.TagBisectMetric: c.metric, schema.TagBisectFound: c.found} {
