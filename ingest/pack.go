@@ -8,8 +8,8 @@ import (
 )
 
 // Pack copies the content of many small files into one file, a pack, if there are a hundred of them or more: the rows of
-// small sealed files of runs, and events. Readers open the packs instead. Nothing in the store depends on packs: two processes that pack at the same time only waste space, and an error loses
-// nothing.
+// small sealed files of runs, and events. Readers open the packs instead. Nothing in the store depends on packs: two
+// processes that pack at the same time only waste space, and an error loses nothing.
 func (s *Store) Pack() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

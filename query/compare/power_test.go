@@ -12,7 +12,7 @@ import (
 )
 
 // TestForesee: the newest session of a point that has two sides tells what the next one can find: less of noisier points, more
-// of more blocks. Sessions of one side, of other points, and of a side without a run tell nothing, and neither do other points of a session.
+// of more blocks. Sessions of one side, of other points, and of a side without a run do not count, and neither do other points of a session.
 func TestForesee(t *testing.T) {
 	t.Parallel()
 	n := 0

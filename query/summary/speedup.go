@@ -56,7 +56,7 @@ func (c *Comparison) Name() string {
 // Differences are about the pairs that Compared counts.
 type Ratios struct {
 	Pairs         int      `json:"pairs" doc:"number of points with a baseline; for two selections also points that only one of them has"`
-	Compared      int      `json:"compared" doc:"number of these with a speed-up: both sides have a value, all results were checked and are right, and the better direction is known; of programs and results that they printed, the results alone"`
+	Compared      int      `json:"compared" doc:"number of these with a speed-up: both sides have a value, all results were checked and are right, and the better direction is known. Of programs and results that they printed, the results alone count"`
 	Differences   int      `json:"differences" doc:"number of pairs that are compared by difference and have no speed-up"`
 	Slower        int      `json:"slower" doc:"number of compared pairs with a speed-up below 1"`
 	Faster        int      `json:"faster" doc:"number of compared pairs with a speed-up above 1"`

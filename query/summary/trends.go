@@ -45,14 +45,14 @@ type Trend struct {
 	Base      Text          `json:"base_commit" doc:"commit of the last session before the change; null if unknown"`
 	Head      Text          `json:"head_commit" doc:"commit of the first session after the change; null if unknown"`
 	Session   Text          `json:"session_id" doc:"first session of the new level; of a slow change, its first session"`
-	Bisected  Text          `json:"bisect" doc:"what the last bisect found between these two: the first changed commit, nothing (they do not differ) or undecided; if it did not search at this point, or is undecided there, the commit that it found at another point of the machine; null if there was none"`
+	Bisected  Text          `json:"bisect" doc:"result of the last bisect between these two commits: the first changed commit, nothing (the ends do not differ), or undecided. Without a result at this point: the commit found at another point of the machine. Null if there was no bisect"`
 	Sweep     Text          `json:"sweep" doc:"sweep file that measured the first session of the new level; null if there is none"`
 	Failed    int           `json:"failed_sessions" doc:"number of sessions after the last value in which all runs of the point failed"`
 	Off       int           `json:"off_sessions" doc:"number of newest sessions that are far off the level, with which a change may begin; 0: none"`
 	OffValue  *float64      `json:"off_value" doc:"value of the newest session, if it is far off the level"`
 	OffShift  *float64      `json:"off_shift" doc:"distance of off_value from the level: off_value / level - 1, or the difference if the series is compared by difference"`
 	OffScale  Text          `json:"off_scale" doc:"what off_shift is: ratio, or difference in the unit"`
-	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off; null if compare --gate cannot judge: it or the newest one has fewer than 5 runs, or there are fewer than 7 earlier sessions about as far apart as the two"`
+	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off. Null if compare --gate cannot judge: one of the two has fewer than 5 runs, or fewer than 7 earlier sessions are about as far apart"`
 	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
 	OffSince  *Time         `json:"off_since" doc:"start of the first session that is far off the level"`
 	OffCommit Text          `json:"off_commit" doc:"commit of that session; null if unknown"`

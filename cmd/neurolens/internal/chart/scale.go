@@ -315,7 +315,7 @@ func (a Axis) unitOf(v float64) (name string, factor float64) {
 	return name, 1
 }
 
-// named returns the name of the unit of a rate with what it counts: kitems/s for k/s.
+// named puts the name of the counted things into the unit of a rate: kitems/s for k/s.
 func (a Axis) named(unit string) string {
 	if prefix, is := strings.CutSuffix(unit, "/s"); is && a.Counted != "" {
 		return strings.TrimPrefix(prefix, "1") + a.Counted + "/s"

@@ -112,7 +112,7 @@ func lookText(l *runner.Look) string {
 		term.Thousands(l.Conclusive()), term.Count(l.Points, "point"), term.Verb(l.Conclusive(), "has", "have"))
 }
 
-// preparation says what is being done before something can be measured, and what the first launch has shown.
+// preparation describes the preparation that an event reports, or results in the output of the first launch that nothing reads.
 func (d description) preparation(e runner.Event) string {
 	switch {
 	case e.Waiting != "":

@@ -106,7 +106,7 @@ func movedSweep(run *schema.Run) string {
 	return file
 }
 
-// mergedLines returns the lines, those that differ in the value of one axis as one.
+// mergedLines merges the lines that differ in the value of one axis.
 func mergedLines(lines [][]string) (fewer [][]string) {
 	for _, line := range lines {
 		if !slices.ContainsFunc(fewer, func(l []string) bool { return merged(l, line) }) {

@@ -1076,8 +1076,8 @@ func (w History) metricFlag() string {
 	return " --metric " + term.ShellWord(w.Req.Metric)
 }
 
-// bisectable returns the command that searches for the commit of a regression and, if bisect searched for it before, a line with what it
-// found: then the command shows the commit, or what else changed if no commit did. Without a sweep file there is only a line, with a placeholder.
+// bisectable returns the command that searches for the commit of a regression and, if an earlier bisect searched for the commit, a line with its
+// result: then the command shows the commit, or what else changed if no commit did. Without a sweep file there is only a line, with a placeholder.
 // Both are empty for a slow change, which has no commit that a bisection could find.
 func (w History) bisectable(c changedAt) (command, line string) {
 	if c.verdict() != judge.Regressed || c.row.RampSessions != 0 {

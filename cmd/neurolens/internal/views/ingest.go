@@ -238,7 +238,7 @@ func compareUndated(files []ingest.FileReport, store string) string {
 }
 
 // Age returns -1 if a word in the path of a file of results, the last that says so, calls it the older one of two, 1 if the newer one, else 0.
-// It orders files that were changed at the same time, as those of a fresh clone.
+// Age orders files that were changed at the same time, as in a fresh clone.
 func Age(file string) int {
 	words := strings.FieldsFunc(strings.ToLower(file), func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, word := range slices.Backward(words) {
