@@ -135,9 +135,11 @@ def _end(process: subprocess.Popen[bytes], patience: float | None) -> bool:
     """Wait until the program has ended, and return whether it was made to end.
 
     A program whose answer was read ends by itself. Otherwise something has interrupted this process: usually a Ctrl-C,
-    which a terminal and Jupyter send to the program too. Where they did not, SIGINT is sent after some patience. A
-    second SIGINT ends the program at once, so none is sent to one that is about to end.
+    which a terminal and Jupyter send to the program too. Where they did not, SIGHUP is sent after some patience. A
+    second SIGINT would end the program before it has stored the run that it interrupts; a SIGHUP after the first one
+    does nothing. A program that nohup started ignores SIGHUP.
     """
+    ask = signal.SIGINT if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else signal.SIGHUP
     stopped = False
     if patience is not None and process.stdout is not None:
         process.stdout.close()  # what it still writes, nobody reads
@@ -146,11 +148,11 @@ def _end(process: subprocess.Popen[bytes], patience: float | None) -> bool:
             process.wait(patience)
         except subprocess.TimeoutExpired:
             patience = None
+            process.send_signal(ask)
         except KeyboardInterrupt:
-            pass
+            process.send_signal(signal.SIGINT)
         else:
             return stopped
-        process.send_signal(signal.SIGINT)
         stopped = True
 
 

@@ -13,6 +13,7 @@ import pytest
 from conftest import call, rows
 
 import neurolens
+from neurolens._program import PATIENCE
 
 README = Path(__file__).parent.parent / "README.md"
 QUICK = {"command": ["true"], "repeats": 1, "iterations": 1, "warmup": 0}
@@ -107,9 +108,13 @@ def test_large_sweep_is_not_cut():
 
 
 def slow(seconds):
-    """Return a sweep of two runs. The second one sleeps, unless a file is there; the seconds identify its process."""
-    wait = f"test {{n}} = 0 || test -e done || exec sleep {seconds}"
-    return {**QUICK, "suite": "slow", "command": ["sh", "-c", wait], "grid": {"n": [0, 1]}}
+    """Return a sweep of two runs. The second one sleeps, unless a file is there; the seconds identify its process.
+
+    Its cleanup then takes longer than the patience with a program that has had a Ctrl-C.
+    """
+    quick = "test {n} = 0 || test -e done"
+    command, cleanup = (["sh", "-c", f"{quick} || exec sleep {time}"] for time in (seconds, PATIENCE + 1))
+    return {**QUICK, "suite": "slow", "command": command, "cleanup": cleanup, "grid": {"n": [0, 1]}}
 
 
 SESSION = """
@@ -129,7 +134,7 @@ def test_interrupt(group):
             os.killpg(process.pid, signal.SIGINT)
         else:
             os.kill(process.pid, signal.SIGINT)
-        stderr = process.communicate(timeout=60)[1]
+        stderr = process.communicate(timeout=600)[1]
     assert stderr.endswith("interrupted\n"), stderr
     assert "interrupted: finished runs are stored; " in stderr
     waited(lambda: not running("sleep", seconds))
@@ -143,11 +148,13 @@ def test_interrupt(group):
 
 def test_killed():
     mark = f"mark={os.getpid()}"
-    sweep = {**QUICK, "command": ["sleep", "0.{n}"], "grid": {"n": range(1, 10)}}
+    wait = "test {n} = 1 || until test -e killed; do sleep 0.05; done"
+    sweep = {**QUICK, "command": ["sh", "-c", wait], "grid": {"n": range(1, 10)}}
     code = f"import neurolens; neurolens.bench({sweep!r}, '--tag', {mark!r})"
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
         assert any("repeat 1" in line for line in process.stderr)  # the first run is stored
         process.kill()
+    Path("killed").touch()
     waited(lambda: not running("--tag", mark))
     assert 1 <= neurolens.read("runs_store", "status=ok").num_rows < 9
 
@@ -166,7 +173,7 @@ def sleeping(seconds):
 
 
 def waited(done):
-    for _ in range(600):
+    for _ in range(6000):
         if done():
             return
         time.sleep(0.05)
