@@ -300,7 +300,7 @@ warmup: 0
 	var js struct{ Answer []struct{ Text string } }
 	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, "report", "--json", "-")), &js))
 	valuetest.Equal(t, js.Answer[0].Text, slower)
-	valuetest.Equal(t, js.Answer[2].Text, "Failed: 12 of 48 runs, of 2 points, such as sh impl=broken size=1, error: process 1 of measure: exit status 4.")
+	valuetest.Equal(t, js.Answer[2].Text, "Failed: 12 of 48 runs, of 2 points, such as sh impl=broken size=1, error: exit status 4.")
 	md := programtest.Output(t, dir, "report", "--md", "-")
 	page := html.UnescapeString(programtest.Output(t, dir, "report", "--html", "-"))
 	for _, a := range js.Answer {

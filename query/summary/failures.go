@@ -21,9 +21,9 @@ type Failure struct {
 
 // Cause is a reason. Several points may have it.
 type Cause struct {
-	Stage     Text    `json:"stage" doc:"stage in which the runs ended"`
+	Stage     Text    `json:"stage" doc:"stage in which the runs ended; null: they ended in several"`
 	ErrorKind Text    `json:"error_kind" doc:"kind of error"`
-	Error     Text    `json:"error" doc:"error message; of messages that differ only in numbers, the first"`
+	Error     Text    `json:"error" doc:"error message; of messages that differ only in numbers the first, without the process that failed"`
 	Runs      int     `json:"runs" doc:"number of runs"`
 	Points    int     `json:"points" doc:"number of entries in points"`
 	Example   Subject `json:"example" doc:"first point with this reason"`
@@ -47,7 +47,7 @@ func failuresOf(points []Point) []Failure {
 			e := ending{reason.Status, schema.IsWrong(schema.Status(reason.Status), schema.Stage(reason.Stage), string(reason.ErrorKind))}
 			g := gathered[e]
 			if g == nil {
-				g = &gathering{failure: Failure{Status: e.status, Wrong: e.wrong, Stages: []Text{}}, causes: map[Reason]*Cause{}}
+				g = &gathering{failure: Failure{Status: e.status, Wrong: e.wrong, Stages: []Text{}}, causes: map[Reason]*Cause{}, last: map[*Cause]*Subject{}}
 				gathered[e] = g
 			}
 			if !seen[e] {
@@ -71,7 +71,8 @@ func failuresOf(points []Point) []Failure {
 // gathering is a failure that is being collected.
 type gathering struct {
 	failure Failure
-	causes  map[Reason]*Cause // by reason without number of runs, and with error messages without numbers
+	causes  map[Reason]*Cause   // by reason without stage and number of runs, and with schema.Cause of error messages
+	last    map[*Cause]*Subject // the point that was counted last
 }
 
 func (g *gathering) add(reason Reason, at *Subject) {
@@ -80,13 +81,18 @@ func (g *gathering) add(reason Reason, at *Subject) {
 		g.failure.Stages = append(g.failure.Stages, reason.Stage)
 	}
 	key := reason
-	key.Runs, key.Error = 0, Text(schema.Cause(string(reason.Error)))
+	key.Runs, key.Stage, key.Error = 0, "", Text(schema.Cause(string(reason.Error)))
 	c := g.causes[key]
 	if c == nil {
-		c = &Cause{Stage: reason.Stage, ErrorKind: reason.ErrorKind, Error: reason.Error, Example: *at}
+		c = &Cause{Stage: reason.Stage, ErrorKind: reason.ErrorKind, Error: Text(schema.WithoutProcess(string(reason.Error))), Example: *at}
 		g.causes[key] = c
 	}
-	c.Runs, c.Points = c.Runs+reason.Runs, c.Points+1
+	if c.Runs += reason.Runs; g.last[c] != at {
+		c.Points++
+	}
+	if g.last[c] = at; c.Stage != reason.Stage {
+		c.Stage = ""
+	}
 }
 
 func (g *gathering) sum() Failure {
@@ -95,7 +101,7 @@ func (g *gathering) sum() Failure {
 		f.Causes = append(f.Causes, *c)
 	}
 	slices.SortFunc(f.Causes, func(a, b Cause) int {
-		return cmp.Or(b.Runs-a.Runs, strings.Compare(string(a.Error), string(b.Error)), strings.Compare(string(a.ErrorKind), string(b.ErrorKind)), strings.Compare(string(a.Stage), string(b.Stage)))
+		return cmp.Or(b.Runs-a.Runs, strings.Compare(string(a.Error), string(b.Error)), strings.Compare(string(a.ErrorKind), string(b.ErrorKind)))
 	})
 	if f.Others = len(f.Causes) - maxCauses; f.Others > 0 {
 		f.Causes = f.Causes[:maxCauses]

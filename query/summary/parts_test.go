@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // report makes a store of runs and a report of it.
@@ -415,21 +416,25 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCausesAlike: failures whose errors differ only in amounts have one cause.
+// TestCausesAlike: failures whose errors differ only in amounts, or in the process that failed, have one cause, with the number of points.
 func TestCausesAlike(t *testing.T) {
 	var m made
-	for i, text := range []string{"wrote 1200 B", "wrote 99 B", "exit status 1", "exit status 2"} {
-		m.add(variant("s", "a", fmt.Sprint("v", i), func(r *schema.Run) {
+	for _, run := range []struct{ variant, stage, text string }{
+		{"a", "measure", "wrote 1200 B"},
+		{"a", "measure", "wrote 99 B"},
+		{"b", "measure", "wrote 98 B"},
+		{"c", "warmup", "process 1 of warmup: exit status 1"},
+		{"c", "measure", "process 2 of measure: exit status 1"},
+		{"d", "measure", "exit status 2"},
+	} {
+		m.add(variant("s", "a", run.variant, func(r *schema.Run) {
 			querytest.Ended(schema.StatusError)(r)
-			r.Error = text
+			r.Stage, r.Error = schema.Stage(run.stage), run.text
 		}), 1)
 	}
 	var got []string
 	for _, c := range report(t, summary.Request{}, m.runs...).Failures[0].Causes {
-		got = append(got, fmt.Sprintf("%d: %s", c.Runs, c.Error))
+		got = append(got, fmt.Sprintf("%d of %d, %s: %s %s", c.Runs, c.Points, c.Example.Variant, c.Stage, c.Error))
 	}
-	slices.Sort(got)
-	if got := strings.Join(got, "; "); got != "1: exit status 1; 1: exit status 2; 2: wrote 1200 B" {
-		t.Errorf("causes %s", got)
-	}
+	valuetest.DeepEqual(t, got, []string{"3 of 2, a: measure wrote 1200 B", "2 of 1, c:  exit status 1", "1 of 1, d: measure exit status 2"}, "causes")
 }

@@ -327,7 +327,7 @@ func pointWords(n views.Notes, p *query.SessionPoint, everywhere []string) (word
 			ended[word] += f.Runs
 			ended[f.Status] -= f.Runs
 		}
-		if reason := term.FirstLine(f.Error); word != reason {
+		if reason := schema.WithoutProcess(term.FirstLine(f.Error)); word != reason {
 			n.Add(word, reason)
 		}
 	}

@@ -58,7 +58,7 @@ func TestEachReasonNamesItsPoints(t *testing.T) {
 	}
 	nameFailed(n, points, []string{"a", "b", "c", "d", "e"})
 	pad := term.Gap + strings.Repeat(" ", len("error"))
-	want := []string{"error" + term.Gap + "a, b: process 1 of measure: exit status 1", pad + "b: exit status 2", pad + "and 2 other reasons", ""}
+	want := []string{"error" + term.Gap + "a, b: exit status 1", pad + "b: exit status 2", pad + "and 2 other reasons", ""}
 	if got := n.Lines(); !slices.Equal(got, want) {
 		t.Errorf("explained by %q, want %q", got, want)
 	}

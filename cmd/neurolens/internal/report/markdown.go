@@ -580,7 +580,7 @@ func failureText(f *Failure) string {
 	return fmt.Sprintf("%s of %s. %s.", term.Count(f.Runs, "run"), term.Count(f.Points, "point"), capital(f.Hint))
 }
 
-// causeText returns a reason in words, with a point that has it.
+// causeText returns a reason in words, with the point that has it, or the number of points and the first of them.
 func (p markdownWriter) causeText(c *summary.Cause) string {
 	const most = 200
 	why := strings.Join(strings.Fields(string(c.Error)), " ")
@@ -590,7 +590,11 @@ func (p markdownWriter) causeText(c *summary.Cause) string {
 	if all := []rune(why); len(all) > most {
 		why = string(all[:most-1]) + "…"
 	}
-	return fmt.Sprintf("%s: %s (%s)", term.Count(c.Runs, "run"), why, p.names.name(&c.Example))
+	where := p.names.name(&c.Example)
+	if c.Points > 1 {
+		where = term.Count(c.Points, "point") + ", such as " + where
+	}
+	return fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), where, why)
 }
 
 // findings are what rules found.

@@ -29,7 +29,7 @@ const (
 // reason is why runs failed, as a report tells causes apart.
 type reason struct {
 	status           schema.Status
-	stage            schema.Stage
+	wrong            bool
 	errorKind, error string
 }
 
@@ -55,7 +55,7 @@ func (a *pictureMaker) outputs(ctx context.Context) (all []Output) {
 	tried := map[reason]int{}
 	for i := range runs {
 		r := &runs[i]
-		of := reason{r.Status, r.Stage, r.ErrorKind, schema.Cause(r.Error)}
+		of := reason{r.Status, schema.IsWrong(r.Status, r.Stage, r.ErrorKind), r.ErrorKind, schema.Cause(r.Error)}
 		at, known := wanted[of]
 		if !known || tried[of] == maxTried || len(all) == maxOutputs {
 			continue
@@ -93,7 +93,7 @@ func causes(failures []summary.Failure) map[reason][2]int {
 		}
 		for k := range f.Causes {
 			c := &f.Causes[k]
-			all[reason{schema.Status(f.Status), schema.Stage(c.Stage), string(c.ErrorKind), schema.Cause(string(c.Error))}] = [2]int{i, k}
+			all[reason{schema.Status(f.Status), f.Wrong, string(c.ErrorKind), schema.Cause(string(c.Error))}] = [2]int{i, k}
 		}
 	}
 	return all

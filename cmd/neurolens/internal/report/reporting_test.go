@@ -300,8 +300,9 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s of another tool says %q", status, got)
 		}
 	}
-	if got := (markdownWriter{}).causeText(&summary.Cause{Runs: 37}); !strings.HasPrefix(got, "37 runs: no message is stored (") {
-		t.Error(got)
+	for points, want := range map[int]string{1: "37 runs of a.py: no message is stored", 2: "37 runs of 2 points, such as a.py: no message is stored"} {
+		cause := summary.Cause{Runs: 37, Points: points, Example: summary.Subject{Benchmark: "a.py"}}
+		valuetest.Equal(t, (markdownWriter{}).causeText(&cause), want)
 	}
 	timeout := summary.Failure{Status: "timeout", Stages: []summary.Text{"setup", "measure"}}
 	if got := hint(&timeout, false); !strings.Contains(got, "timeouts.setup and timeouts.measure") {

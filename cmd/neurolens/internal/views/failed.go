@@ -36,7 +36,7 @@ func Failed(points []query.FailedPoint, more bool, stores []string) term.View {
 			{Text: cmp.Or(strings.Join(name, " "), run.Benchmark, run.Suite)},
 			{Text: term.Thousands(p.Runs)},
 			{Text: Ended(run.Status, schema.IsWrong(run.Status, run.Stage, run.ErrorKind)), Failed: true},
-			{Text: inProcess.ReplaceAllString(term.FirstLine(run.Error), "")},
+			{Text: schema.WithoutProcess(term.FirstLine(run.Error))},
 		})
 	}
 	if others := len(points) - maxFailedPoints; others > 0 {

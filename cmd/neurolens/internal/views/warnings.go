@@ -14,7 +14,6 @@ import (
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
-	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -118,14 +117,6 @@ func WarningOf(run *schema.Run, word string) string {
 // Notes are the explanations of each word in a table of points.
 type Notes map[string][]string
 
-// inProcess is what says in which process a program failed: the first one may be of the warm-up, and all others not.
-var inProcess = regexp.MustCompile(`^process \d+ of \w+: `)
-
-// cause returns what is the same of two meanings that need one line.
-func cause(meaning string) string {
-	return schema.Cause(inProcess.ReplaceAllString(meaning, ""))
-}
-
 // Add keeps a meaning of a word; one without a meaning, as of another version, needs no line, and neither does one that differs
 // from another in its numbers alone, or in the process that failed.
 func (n Notes) Add(word, meaning string) {
@@ -136,7 +127,7 @@ func (n Notes) Add(word, meaning string) {
 
 // Index returns where the meanings of a word have one that Add kept for this one; -1 if none.
 func (n Notes) Index(word, meaning string) int {
-	return slices.IndexFunc(n[word], func(other string) bool { return cause(other) == cause(meaning) })
+	return slices.IndexFunc(n[word], func(other string) bool { return schema.Cause(other) == schema.Cause(meaning) })
 }
 
 // everyPoint begins the meaning of a word that every point has.
