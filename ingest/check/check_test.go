@@ -68,7 +68,7 @@ func TestRepairSamples(t *testing.T) {
 	if paths, done := damagesOf(t, dir); len(paths) > 0 || done.Runs != 3 {
 		t.Fatalf("a whole store: %v, %+v", paths, done)
 	}
-	flipByte(t, filepath.Join(dir, samples), runtest.Small().RunID[:2]) // of an id, in a page
+	flipByte(t, filepath.Join(dir, samples), "latency") // of a metric, in a page
 	flipByte(t, filepath.Join(dir, schema.HeaderFile), "store_id")
 	for range 2 { // the second time after a plan
 		paths, done := damagesOf(t, dir)
