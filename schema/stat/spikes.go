@@ -21,14 +21,14 @@ type Spike struct {
 
 // Spikes returns the outliers of a level, a series without a change point: values that are more than 5 robust standard deviations from
 // the median (1.4826 median absolute deviations or, if that is 0, 1.2533 mean ones: Iglewicz and Hoaglin, How to Detect and Handle
-// Outliers, 1993) and not within the margin of the level. At most two of them are in a row, and other values are before and after: a
-// change begins with values that look like spikes until there are enough. For fewer than 5 values the result is empty.
+// Outliers, 1993) and not within the margin of the level. At most two of them are in a row on the same side of the median, and other values are before
+// and after: a change begins with values that look like spikes until there are enough. For fewer than 5 values the result is empty.
 func Spikes(level []float64, margin Margin) []Spike {
 	middle, far := outliers(level, margin)
 	var spikes []Spike
 	for first := 0; first < len(level); {
 		end := first
-		for end < len(level) && far(level[end]) {
+		for end < len(level) && far(level[end]) && sameSide(middle, level[first], level[end]) {
 			end++
 		}
 		if n := end - first; n > 0 && n <= spikeMost && first > 0 && end < len(level) {
@@ -36,16 +36,22 @@ func Spikes(level []float64, margin Margin) []Spike {
 				spikes = append(spikes, Spike{i, level[i] - middle})
 			}
 		}
-		first = end + 1
+		first = max(end, first+1)
 	}
 	return spikes
 }
 
-// Departure returns how many values at the end of a level are outliers by the rule of Spikes, and how far the last value is above the
-// median of the level. A change may begin with them.
+// sameSide reports whether two values are both above a level or both below it.
+func sameSide(level, a, b float64) bool { return (a > level) == (b > level) }
+
+// Departure returns how many values at the end of a level are outliers by the rule of Spikes, on the same side of its median as the last value,
+// and how far the last value is above the median. A change may begin with them.
 func Departure(level []float64, margin Margin) (values int, by float64) {
 	middle, far := outliers(level, margin)
-	for values < len(level) && far(level[len(level)-1-values]) {
+	for _, v := range slices.Backward(level) {
+		if !far(v) || values > 0 && !sameSide(middle, v, level[len(level)-1]) {
+			break
+		}
 		values++
 	}
 	if values == 0 {

@@ -18,6 +18,8 @@ func TestSpikes(t *testing.T) {
 		{"one", []float64{10, 11, 10, 40, 9, 10, 10}, []Spike{{3, 30}}},
 		{"below", []float64{10, 11, 10, -40, 9, 10, 10}, []Spike{{3, -50}}},
 		{"two in a row and another", []float64{10, 11, 40, 41, 10, 9, 11, 50, 10, 9, 10}, []Spike{{2, 30}, {3, 31}, {7, 40}}},
+		{"two in a row, and one on the other side", []float64{10, 11, 40, 41, -20, 10, 9, 11, 10, 9, 10}, []Spike{{2, 30}, {3, 31}, {4, -30}}},
+		{"below, before one above with which a change may begin", []float64{10, 11, 10, 9, 11, 10, -20, 40}, []Spike{{6, -30}}},
 		{"three in a row", []float64{10, 11, 10, 9, 40, 41, 42, 10, 11, 10}, nil},
 		{"at the end, where a change may begin", []float64{10, 11, 10, 9, 11, 10, 40}, nil},
 		{"at the beginning", []float64{40, 11, 10, 9, 11, 10, 10}, nil},
@@ -71,6 +73,8 @@ func TestDeparture(t *testing.T) {
 	}{
 		{[]float64{10, 11, 10, 9, 11, 10, 40}, 1, 30},
 		{[]float64{10, 11, 10, 9, 11, 10, -40, -30}, 2, -40},
+		{[]float64{10, 11, 10, 9, 11, 10, -20, 40}, 1, 30},
+		{nil, 0, 0},
 		{[]float64{10, 11, 10, 40, 11, 10, 9}, 0, 0},
 		{[]float64{3, 3, 3, 3, 3, 3.4}, 0, 0},
 		{[]float64{3, 3, 3, 30}, 0, 0},
