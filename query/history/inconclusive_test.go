@@ -169,7 +169,8 @@ func TestGate(t *testing.T) {
 		{"in more sessions", levels(100, 30, 200, 15), 15, history.Gate{Series: 1, Regressed: 1}},
 		{"undone", levels(100, 30, 200, 5, 100, 5), 14, history.Gate{Series: 1}},
 		{"undone in part", levels(100, 30, 200, 12, 150, 5), 20, history.Gate{Series: 1, Regressed: 1}},
-		{"undone in part, soon", levels(100, 30, 200, 5, 150, 5), 14, history.Gate{Series: 1, Inconclusive: 1, Once: 1, Missing: 2}},
+		{"undone in part, soon", levels(100, 30, 200, 5, 150, 5), 14, history.Gate{Series: 1, Regressed: 1}},
+		{"undone in part, at once", levels(100, 30, 200, 3, 150, 3), 14, history.Gate{Series: 1, Inconclusive: 1, Once: 1, Missing: 2}},
 		{"better", levels(200, 30, 100, 5), 14, history.Gate{Series: 1}},
 		{"of few sessions, which may be one of many looks", levels(100, 4, 112, 4), 14, history.Gate{Series: 1, Inconclusive: 1, Once: 1, Missing: 20}},
 		{"better, and of few sessions", levels(112, 4, 100, 4), 14, history.Gate{Series: 1}},
@@ -264,8 +265,10 @@ func TestLevelsBesideVisibleSteps(t *testing.T) {
 		counts []int
 		want   []string // old level, new level, change and verdict of each change
 	}{
-		{[]int{7, 5, 4}, []string{"127 159 +25 % inconclusive"}},
-		{[]int{7, 5, 8}, []string{"100 127 +27 % regressed", "127 159 +25 % inconclusive"}},
+		{[]int{5, 3, 4}, []string{"100 159 +59 % inconclusive"}},
+		{[]int{7, 3, 4}, []string{"100 127 +27 % regressed", "127 159 +25 % inconclusive"}},
+		{[]int{7, 5, 3}, []string{"100 127 +27 % regressed", "127 159 +25 % inconclusive"}},
+		{[]int{7, 5, 4}, []string{"100 127 +27 % regressed", "127 159 +25 % regressed"}},
 		{[]int{20, 20, 20}, []string{"100 127 +27 % regressed", "127 159 +25 % regressed"}},
 	} {
 		h := historyOf(t, querytest.SealedRuns(t, levelled(levels(c.counts...)...)), history.Request{})

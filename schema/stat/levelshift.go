@@ -57,6 +57,12 @@ func (s *shifts) in(low, n int, least float64) (shift levelShift, ok bool) {
 	if shift.clearlyLess(values, least) {
 		return shift, false
 	}
+	shift = s.measured(values, shift)
+	return shift, shift.size >= least
+}
+
+// measured returns a shift at a place of some values with its size.
+func (s *shifts) measured(values []float64, shift levelShift) levelShift {
 	s.setResiduals(values, shift)
 	clip := s.clip()
 	if clip == 0 { // most values of each side are equal
@@ -71,7 +77,7 @@ func (s *shifts) in(low, n int, least float64) (shift levelShift, ok bool) {
 	}
 	shift.inflation = inflationOf(s.residuals)
 	shift.orders, shift.overlap = shift.separation(values)
-	return shift, shift.size >= least
+	return shift
 }
 
 // divide divides a part of the series where the absolute deviations of its values from the medians of the two sides are least (Bai,

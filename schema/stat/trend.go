@@ -11,7 +11,8 @@ const (
 	trendLeast      = 3   // values on either side
 	trendShortest   = 8   // minimum number of values in an examined interval, and in a series
 	trendVisible    = 6   // minimum number of values in a series with a visible, perhaps not statistically significant, change
-	trendWhole      = .8  // share of the chance that the series as a whole is given
+	trendWhole      = .8  // share of the chance that one step in the series as a whole is given
+	trendTwice      = .1  // share of the chance that two steps in it are given
 	trendConfidence = .95 // of the interval of a shift
 )
 
@@ -29,14 +30,16 @@ type ChangePoint struct {
 	Shift Estimate
 	// P is the probability of a change at least as strong as the strongest one in a similar series without a change point. It is the
 	// larger one of two: for normal values whose neighbours are correlated by at most 0.6, and for independent values of any
-	// distribution. It is 1 if it is more than 0.2. For a ramp it is the probability for a random walk.
+	// distribution. It is 1 if it is more than 0.2. A step that was searched for beside others has no smaller P than these. For a ramp it
+	// is the probability for a random walk.
 	P float64
 }
 
 // Trend is a series to be searched for changes of its level, with the shifts of its parts.
 type Trend struct {
 	series []float64
-	parts  []part // the seeded intervals whose shift may be a change
+	parts  []part     // the seeded intervals whose shift may be a change
+	twice  *twoShifts // of the series as a whole; nil if it is too short
 }
 
 // part is an interval of a series.
@@ -67,6 +70,7 @@ func NewTrend(series []float64) *Trend {
 			t.parts = append(t.parts, part{low, size, share, shift})
 		}
 	})
+	t.twice = shifts.twice(newNullSize(twiceSizes, len(series)).size(math.Log(trendLevels[0] * trendTwice)))
 	return t
 }
 
@@ -78,14 +82,14 @@ func logShare(whole bool, others int) float64 {
 	case whole:
 		return math.Log(trendWhole)
 	}
-	return math.Log((1 - trendWhole) / float64(others))
+	return math.Log((1 - trendWhole - trendTwice) / float64(others))
 }
 
 // minSize returns the smallest size of a shift between n values that can be a change at the largest alpha. It is slightly smaller than
 // computed, because logarithms are rounded. Correlated neighbours only make a size smaller.
 func minSize(n int, share float64) float64 {
 	const rounding = 1e-9
-	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - rounding)
+	return newNullSize(trendSizes, n).size(math.Log(trendLevels[0])+share) * (1 - rounding)
 }
 
 // changePoints finds the steps of a series, ascending. In a series without a change it finds a step with probability alpha at most;
@@ -98,46 +102,76 @@ func minSize(n int, share float64) float64 {
 // correlation of neighbours, because an autocorrelated series looks as if it changed, and for sides with different spread. P values come
 // from simulated series that are independent or correlated by up to 0.6. They are at least as large as the p value of the order of
 // independent values of any distribution, also of a bimodal one. Where the sides of a step overlap, they are also at least as large as
-// the p value of a difference in location between distributions that may differ in everything else. The interval that is the whole
-// series gets 80 % of alpha, and the others share the rest equally (Bonferroni), because this finds the only change of a series best.
+// the p value of a difference in location between distributions that may differ in everything else. One step of the series as a whole
+// gets 80 % of alpha and two steps get 10 %, because this finds few changes best, and the other intervals share the rest equally
+// (Bonferroni). The values before, between and after steps are then searched as series of their own. Each of them gets the share of alpha
+// that it has of the values, so that a series with steps has a false one with probability alpha at most, too.
 func (t *Trend) changePoints(alpha float64, margin Margin) []ChangePoint {
-	if len(t.series) < trendShortest {
-		return nil
-	}
-	return t.points(alpha, margin, certain, func(p part) float64 {
-		return min(p.strengthOf(p.shift.size/p.shift.inflation), -p.shift.orders) + p.share
-	}, func(s levelShift) float64 { return s.inflation })
+	return t.described(t.steps(thresholdOf(alpha)), margin, certain)
 }
 
 // VisibleChanges returns the steps of a series as if its values were independent and only one interval were examined. The estimate of
 // each step is beyond the margin. An autocorrelated series has more of them than expected by chance, so they show what a reader sees in
 // a series, not what is statistically significant. The result is empty for fewer than 6 values.
 func (t *Trend) VisibleChanges(alpha float64, margin Margin) []ChangePoint {
-	return t.points(alpha, margin, estimated, func(p part) float64 {
-		strength := p.strengthOf(p.shift.size) + p.share
-		if p.size < trendShortest { // of so few values no order is rare
-			return strength
-		}
-		return min(strength, -p.shift.orders)
-	}, func(levelShift) float64 { return 1 })
+	threshold := thresholdOf(alpha)
+	taken := above(t.candidates(func(p part) float64 { return p.visible(t.series, threshold) }), threshold)
+	slices.SortFunc(taken, func(a, b change) int { return a.at - b.at })
+	return t.described(taken, margin, estimated)
 }
 
-// points returns the steps whose p value is at most alpha and whose shift is beyond the margin. strength returns the negative logarithm
-// of the p value of the shift in a part, seen returns the size at which a shift counts, and inflation returns the factor of its standard
-// error due to the correlation of neighbours. The sides of a step differ in location.
-func (t *Trend) points(
-	alpha float64, margin Margin, seen func(Estimate) float64, strength func(part) float64, inflation func(levelShift) float64,
-) []ChangePoint {
-	alpha = min(max(alpha, trendLevels[len(trendLevels)-1]), trendLevels[0])
-	threshold := -math.Log(alpha)
-	taken := above(t.candidates(func(p part) float64 {
-		s := strength(p)
-		if s > threshold && p.size >= trendShortest { // most are weaker, and the test sorts the values
-			s = min(s, p.share-p.shift.location(t.series[p.low:p.low+p.size], inflation(p.shift)))
+// thresholdOf returns the strength of a change whose p value is alpha.
+func thresholdOf(alpha float64) float64 {
+	return -math.Log(min(max(alpha, trendLevels[len(trendLevels)-1]), trendLevels[0]))
+}
+
+// steps returns the steps whose strength is above a threshold, ascending: the strongest one or two of the series, and then the steps of the values
+// before, between and after them. Each of these parts gets the share of alpha that it has of the values. None of its steps counts as stronger than
+// the first, without which it is not searched.
+func (t *Trend) steps(threshold float64) []change {
+	if len(t.series) < trendShortest {
+		return nil
+	}
+	found := t.strongest(threshold)
+	if len(found) == 0 {
+		return nil
+	}
+	most := slices.MaxFunc(found, func(a, b change) int { return cmp.Compare(a.strength, b.strength) }).strength
+	var all []change
+	low := 0
+	within := func(high int) {
+		share := math.Log(float64(high-low) / float64(len(t.series)))
+		for _, c := range NewTrend(t.series[low:high]).steps(threshold - share) {
+			all = append(all, change{strength: min(c.strength+share, most), at: low + c.at})
 		}
-		return s
-	}), threshold)
-	slices.SortFunc(taken, func(a, b change) int { return a.at - b.at })
+	}
+	for _, c := range found {
+		within(c.at)
+		all = append(all, c)
+		low = c.at
+	}
+	within(len(t.series))
+	return all
+}
+
+// strongest returns the strongest step of the seeded intervals above a threshold, or the two steps of the series as a whole if one is stronger.
+func (t *Trend) strongest(threshold float64) []change {
+	one := t.candidates(func(p part) float64 { return p.certain(t.series, threshold) })
+	best := threshold
+	if len(one) > 0 && one[0].strength > threshold {
+		best, one = one[0].strength, one[:1]
+	} else {
+		one = nil
+	}
+	if two := t.twice.changes(t.series, threshold); slices.ContainsFunc(two, func(c change) bool { return c.strength > best }) {
+		return two
+	}
+	return one
+}
+
+// described returns the steps that were taken, ascending, with their places and shifts. A step is dropped if its shift is not beyond the
+// margin. seen returns the size at which a shift counts.
+func (t *Trend) described(taken []change, margin Margin, seen func(Estimate) float64) []ChangePoint {
 	points := make([]ChangePoint, len(taken))
 	for i, c := range taken {
 		points[i] = ChangePoint{Index: c.at, P: max(math.Exp(-c.strength), math.SmallestNonzeroFloat64)}
@@ -179,13 +213,36 @@ func (t *Trend) candidates(strength func(part) float64) []change {
 	return all
 }
 
+// certain returns the strength of the shift in a part of a series. The sides of a shift that is stronger than the threshold differ in location.
+func (p part) certain(series []float64, threshold float64) float64 {
+	return p.located(min(p.strengthOf(p.shift.size/p.shift.inflation), -p.shift.orders)+p.share, p.shift.inflation, series, threshold)
+}
+
+// visible returns the strength of the shift in a part of a series as if the values were independent.
+func (p part) visible(series []float64, threshold float64) float64 {
+	strength := p.strengthOf(p.shift.size) + p.share
+	if p.size < trendShortest { // of so few values no order is rare
+		return strength
+	}
+	return p.located(min(strength, -p.shift.orders), 1, series, threshold)
+}
+
+// located returns a strength, or that of the difference in location if it is less. Most strengths are below the threshold and stay as they are,
+// because the test sorts the values.
+func (p part) located(strength, inflation float64, series []float64, threshold float64) float64 {
+	if strength <= threshold {
+		return strength
+	}
+	return min(strength, p.share-p.shift.location(series[p.low:p.low+p.size], inflation))
+}
+
 // strengthOf returns the negative logarithm of the p value of a shift in a part. size is in standard errors; it is infinite if the
 // values of each side are equal.
 func (p part) strengthOf(size float64) float64 {
 	if math.IsInf(size, 1) {
 		return size
 	}
-	return -newNullSize(p.size).logP(size)
+	return -newNullSize(trendSizes, p.size).logP(size)
 }
 
 // logChoose returns the logarithm of the number of ways to choose k of n.
@@ -278,12 +335,12 @@ type nullSize struct {
 
 // newNullSize interpolates the rows of the table linearly in the logarithm of n. Beyond the last row it extrapolates a rising line;
 // since the sizes rise more and more slowly, this is slightly conservative.
-func newNullSize(n int) nullSize {
+func newNullSize(table []nullSizes, n int) nullSize {
 	right := 1
-	for right < len(trendSizes)-1 && n > trendSizes[right].n {
+	for right < len(table)-1 && n > table[right].n {
 		right++
 	}
-	low, high := trendSizes[right-1], trendSizes[right]
+	low, high := table[right-1], table[right]
 	share := math.Log(float64(n)/float64(low.n)) / math.Log(float64(high.n)/float64(low.n))
 	null := nullSize{freedom: float64(n - 2)}
 	for i := range null.coordinates {
@@ -344,13 +401,16 @@ var trendLevels = [...]float64{.2, .1, .05, .02, .01, .001, .0001}
 
 const trendDraws = 99_999
 
+// nullSizes are the sizes of n values with the chances of trendLevels.
+type nullSizes struct {
+	n     int
+	sizes [len(trendLevels)]float64
+}
+
 // trendSizes are the sizes of the most likely change of n values with these p values, in standard errors that allow for the correlation
 // of neighbours: the largest of three simulations of normal values, independent or correlated by 0.3 or 0.6, each drawn trendDraws
 // times. The test of this table draws it again.
-var trendSizes = []struct {
-	n     int
-	sizes [len(trendLevels)]float64
-}{
+var trendSizes = []nullSizes{
 	{6, [...]float64{1.3416, 1.8229, 2.3236, 3.0556, 3.6942, 6.7827, 12.5591}},
 	{7, [...]float64{1.7105, 2.2814, 2.8575, 3.7167, 4.4390, 7.6978, 12.9086}},
 	{8, [...]float64{1.8857, 2.4729, 3.0446, 3.8004, 4.3879, 6.7408, 10.5820}},
