@@ -142,7 +142,7 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 	}
 	a.reportNotNumbers(h.NotNumbers)
 	if h.Tied > 0 {
-		fmt.Fprintln(a.stderr, "neurolens: history: "+history.CountAsOne(h.Tied))
+		fmt.Fprintln(a.stderr, "neurolens: history: "+history.CountAsOne(h.Tied, h.TiedStarts))
 	}
 	if h.Bisected > 0 {
 		fmt.Fprintln(a.stderr, "neurolens: history: "+history.LeftOut(h.Bisected))

@@ -39,7 +39,7 @@ const recentSessions = 14
 
 // findDepartures finds the series whose newest sessions are far off, and counts those that the newest session lacks.
 func (h *historian) findDepartures() {
-	starts := h.starts(cmp.Or(h.req.Newest, recentSessions))
+	starts := h.newest(cmp.Or(h.req.Newest, recentSessions))
 	var measured []*line
 	for _, l := range h.lines {
 		newest := l.entries[len(l.entries)-1].began

@@ -31,9 +31,9 @@ func (h *historian) decide() {
 	}
 	h.Gate = Gate{Series: h.unplaced, Inconclusive: h.unplaced, Undated: h.unplaced}
 	var once *line
-	starts := h.starts(h.req.Newest)
+	newest := h.newest(h.req.Newest)
 	for _, l := range h.lines {
-		if l.failed == 0 && l.undated == 0 && l.entries[len(l.entries)-1].began < starts[0] {
+		if l.failed == 0 && l.undated == 0 && l.entries[len(l.entries)-1].began < newest[0] {
 			continue // it is no longer measured
 		}
 		h.Gate.Series++
@@ -81,22 +81,35 @@ func (l *line) lastChange() *mark {
 	return nil
 }
 
-// starts returns the starts of the newest sessions over all series, at most newest, in Unix microseconds and ascending.
-func (h *historian) starts(newest int) []int64 {
-	began := make([]int64, len(h.sessions.texts)) // by session; 0: none of its runs has a value
+// newest returns the starts of the newest sessions over all series, at most n, in Unix microseconds and ascending.
+func (h *historian) newest(n int) []int64 {
+	began := make(starts, len(h.sessions.texts))
 	for _, l := range h.lines {
-		for _, e := range l.entries {
-			if at := began[e.session]; at == 0 || e.began < at {
-				began[e.session] = e.began
-			}
+		for i := range l.entries {
+			began.add(&l.entries[i])
 		}
 	}
-	slices.Sort(began)
-	all := slices.Compact(began) // sessions that began at the same time count as one
+	all := began.distinct()
+	return all[max(len(all)-n, 0):]
+}
+
+// starts has the start of the first entry of each session, in Unix microseconds; 0: there is no entry.
+type starts []int64
+
+func (s starts) add(e *entry) {
+	if at := s[e.session]; at == 0 || e.began < at {
+		s[e.session] = e.began
+	}
+}
+
+// distinct returns the different starts, ascending: sessions that began at the same time count as one. It sorts s.
+func (s starts) distinct() []int64 {
+	slices.Sort(s)
+	all := slices.Compact(s)
 	if len(all) > 0 && all[0] == 0 {
 		all = all[1:]
 	}
-	return all[max(len(all)-newest, 0):]
+	return all
 }
 
 // regressed reports whether a series got worse within its newest sessions and still is.

@@ -59,14 +59,14 @@ type History struct {
 	Points       []SeriesPoint  // what the known series are of, in any order; only with Request.Outline and if there is a row, departure or Undecided
 	Longest      int            // number of sessions of the longest series, with rows or without
 	Departures   []*Departure   // series, with rows or without, whose newest sessions are far off their level, the worst first
-	Sessions     int            // number of different sessions in the rows
+	Sessions     int            // number of sessions in the rows; those that began at the same time count as one
 	Failed       int            // number of matching runs that failed
 	Requests     int            // part of Failed: ok runs in which more requests failed than are allowed
 	Inconclusive int            // number of series, with rows or without, that have a visible step or a slow change since Request.Since that may be chance
 	Undecided    *Undecided     // the largest change that may be chance, of a series with rows or without, for the worse if there is one; nil: none
 	Needs        int            // number of sessions that a series needs for a step in it to be found among the others: MinSessions for one series; 0 for Otava
 	Few          int            // number of series, with rows or without, with fewer than Needs sessions and neither a change nor an inconclusive one
-	Matching     int            // number of sessions with matching runs, ok or failed, before Request.Since as well; without those of Bisected
+	Matching     int            // number of sessions with matching runs, ok or failed, before Request.Since as well, those of Tied counted by their starts; without those of Bisected
 	Gate         Gate           // set if Request.Newest is not 0
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
@@ -74,6 +74,7 @@ type History struct {
 	Failing      int            // number of series, with rows or without, whose runs failed in all sessions after their last value
 	Absent       int            // number of series with a value in half of the newest sessions, but neither a value nor a failure in the newest one; 0 if most are so
 	Tied         int            // number of sessions that began at the same time as another one of their series, to the microsecond: they have no order, so they count as one
+	TiedStarts   int            // number of starts that they have
 	Bisected     int            // number of sessions that are left out, because bisect measured them: their commits are older than they are
 	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
 }
@@ -199,9 +200,13 @@ func NoStart(runs int) string {
 	return strconv.Itoa(runs) + " runs have no start time; give it with ingest --at"
 }
 
-// CountAsOne returns the sentence that a number of sessions share their starts: see History.Tied.
-func CountAsOne(sessions int) string {
-	return strconv.Itoa(sessions) + " sessions began at the same time as others: those of one time have no order, and count as one"
+// CountAsOne returns the sentence that some sessions share a number of starts: see History.Tied.
+func CountAsOne(sessions, starts int) string {
+	times := "the same time"
+	if starts > 1 {
+		times = strconv.Itoa(starts) + " times"
+	}
+	return strconv.Itoa(sessions) + " sessions began at " + times + ": those of one time have no order, and count as one"
 }
 
 // LeftOut returns the sentence that sessions are left out because bisect measured them: see History.Bisected.

@@ -40,7 +40,7 @@ type line struct {
 	scale   schema.Scale
 	failed  int     // failed sessions after the last entry: see failedSince
 	undated int     // ok runs without a start, which are in no entry
-	tied    []int32 // sessions that share their start with another one, and an entry with it
+	tied    []entry // of sessions that share their start with another one, before they became one entry
 	commits bool    // some session has entries for several commits
 	series  trend
 	gated   trend // as a gate calls changes; empty: there is no gate
@@ -323,8 +323,8 @@ func (l *line) tie(sessions []entry, unknown int32) bool {
 		}
 		for _, e := range same {
 			moments[[2]int32{e.session, e.commit}] = first
-			l.tied = append(l.tied, e.session)
 		}
+		l.tied = append(l.tied, same...)
 	}
 	for i := range l.entries {
 		e := &l.entries[i]

@@ -117,14 +117,21 @@ func (h *historian) order() {
 		}
 		return len(l.entries) == 0
 	})
-	tied := map[int32]bool{}
+	tied := make(starts, len(h.sessions.texts))
 	for _, l := range h.lines {
 		l.failed = h.failedSince(l, ok[l.pointOn()])
-		for _, session := range l.tied {
-			tied[session] = true
+		for i := range l.tied {
+			tied.add(&l.tied[i])
+		}
+		l.tied = nil
+	}
+	for _, at := range tied {
+		if at != 0 {
+			h.Tied++
 		}
 	}
-	h.Tied = len(tied)
+	h.TiedStarts = len(tied.distinct())
+	h.Matching -= h.Tied - h.TiedStarts
 	h.byKey, h.failed, h.Known = nil, nil, len(h.lines)
 	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
 }
@@ -361,12 +368,12 @@ func (h *historian) rowsOf(l *line) iter.Seq2[int, *mark] {
 
 // outline fills in History.Series: which series have rows, and which rows.
 func (h *historian) outline() {
-	sessions := make([]bool, len(h.sessions.texts))
+	began := make(starts, len(h.sessions.texts))
 	rows := 0
 	for _, l := range h.lines {
 		s := Series{First: rows, Sessions: len(l.entries), ByCommit: l.commits, Failed: l.failed}
 		for i := range h.requested(l) {
-			sessions[l.entries[i].session] = true
+			began.add(&l.entries[i])
 			s.Locations = append(s.Locations, l.entries[i].plain)
 		}
 		for _, m := range h.rowsOf(l) {
@@ -396,11 +403,7 @@ func (h *historian) outline() {
 			h.Discontinued++
 		}
 	}
-	for _, seen := range sessions {
-		if seen {
-			h.Sessions++
-		}
-	}
+	h.Sessions = len(began.distinct())
 }
 
 // inconclusive returns the visible step or slow change of a series that may be chance, or nil. There is at most one.

@@ -68,13 +68,15 @@ type Selection struct {
 	Absent        []string `json:"absent_metrics" doc:"metrics that were requested but that no run has"`
 	Sessions      int      `json:"sessions" doc:"number of sessions; those that continue one another count as one, as in session=last"`
 	HistoryFilter string   `json:"history_filter" doc:"filter of the runs in trends: filter or, if that selects one session, one that selects its points in all sessions; empty: all runs"`
-	History       int      `json:"history_sessions" doc:"number of sessions in trends, where those that continue one another count each; 0 without trends"`
+	History       int      `json:"history_sessions" doc:"number of sessions in trends, where those that continue one another count each, and those that began at the same time as one; 0 without trends"`
 	HistoryNeeds  int      `json:"history_needs" doc:"number of sessions that a series needs for a step in it to be found among the others; 0 without trends"`
 	Sweeps        []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
 	Unswept       bool     `json:"unswept" doc:"whether some of these sessions have no sweep file"`
 	Since         *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`
 	Until         *Time    `json:"until" doc:"start of the last run"`
 
+	Tied        int `json:"tied_sessions" doc:"number of sessions in trends that began at the same time as another one of their series: they have no order, so they count as one"`
+	TiedStarts  int `json:"tied_starts" doc:"number of starts that they have"`
 	Undated     int `json:"undated_runs" doc:"number of ok runs that trends leave out because neither they nor their session have a start time"`
 	OtherSeries int `json:"other_series" doc:"if the filter is one session: number of series of at least 8 sessions that are of other points or machines; of those that changed for the worse, other_trends has an entry each. 0 if the history of the store was not read"`
 

@@ -176,7 +176,8 @@ func (r *reading) addTrends(ctx context.Context, db *query.DB, h *history.Histor
 		r.report.past, err = db.WithoutWarnings().CountSessions(ctx, selection)
 		return err
 	}
-	s.History, s.HistoryFilter, s.HistoryNeeds, s.Undated = h.Sessions, strings.TrimSpace(selection), h.Needs, h.Undated
+	s.History, s.HistoryFilter, s.HistoryNeeds = h.Sessions, strings.TrimSpace(selection), h.Needs
+	s.Tied, s.TiedStarts, s.Undated = h.Tied, h.TiedStarts, h.Undated
 	for i := range h.Series {
 		r.report.Trends = append(r.report.Trends, TrendOf(h, &h.Series[i]))
 	}

@@ -59,7 +59,7 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 	}
 	trends, notes := chosenTrends(&h)
 	if h.Tied > 0 {
-		notes = append(notes, history.CountAsOne(h.Tied))
+		notes = append(notes, history.CountAsOne(h.Tied, h.TiedStarts))
 	}
 	if h.Bisected > 0 {
 		notes = append(notes, history.LeftOut(h.Bisected))

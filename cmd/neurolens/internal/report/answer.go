@@ -208,6 +208,9 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 	if longest := longestTrend(d); longest < d.Selection.HistoryNeeds {
 		text += " " + capital(views.CannotDecide(term.Count(longest, "session"), len(d.Trends), d.Selection.HistoryNeeds)) + "."
 	}
+	if d.Selection.Tied > 0 {
+		text += " " + history.CountAsOne(d.Selection.Tied, d.Selection.TiedStarts) + "."
+	}
 	if d.Selection.Undated > 0 {
 		text += " Left out, in no order: " + history.NoStart(d.Selection.Undated) + "."
 	}

@@ -1005,7 +1005,7 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 		v.Below = append(v.Below, w.failedRequests())
 	}
 	if w.H.Tied > 0 {
-		v.Below = append(v.Below, history.CountAsOne(w.H.Tied))
+		v.Below = append(v.Below, history.CountAsOne(w.H.Tied, w.H.TiedStarts))
 	}
 	if w.H.Bisected > 0 {
 		v.Below = append(v.Below, history.LeftOut(w.H.Bisected))
