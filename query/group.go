@@ -126,6 +126,7 @@ type Grouping struct {
 	Same       Shared
 
 	SidesTogether bool // a group has points of base and of head
+	Combined      int  // number of sessions, where those that continue one another count as one, if a median is over runs of several; else 0
 	Bisected      int  // number of runs that are left out, because bisect measured them; not in Runs
 }
 

@@ -222,8 +222,8 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 		runs = g.ofMetric(sel, runs)
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+g.keysSQL("")+
-		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
-		scan.PointRows(runs, g.keysSQL("")+", machine, "+g.bisectedSQL(), endedCounts+g.uncheckedSQL()), sel.Args...)
+		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, combined, "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
+		scan.PointRows(runs, g.keysSQL("")+", machine, "+g.bisectedSQL(), endedCounts+combinedSQL+g.uncheckedSQL()), sel.Args...)
 	return err
 }
 
@@ -251,6 +251,9 @@ func (g *grouper) leaveOutBisected(ctx context.Context, r *scan.Reader) error {
 // endedCounts are aggregates of the runs of a point by status. Nearly all runs are ok, and a map for each point would take most of the
 // time.
 const endedCounts = `, count(CASE WHEN status = 'ok' THEN true END) AS ended_ok, histogram(CASE WHEN status <> 'ok' THEN status END) AS ended_otherwise`
+
+// combinedSQL is the aggregate of whether the median of a point is over runs of several sessions.
+const combinedSQL = `, min(CASE WHEN ok THEN session_id END) <> max(CASE WHEN ok THEN session_id END) AS combined`
 
 // ofBest returns the columns of group_points that only a best point has.
 func (g *grouper) ofBest() string {
@@ -295,6 +298,7 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 	counts := []string{
 		"count(*)", "(SELECT count(*) FROM group_identities)", "coalesce(sum(runs), 0)::BIGINT", "coalesce(sum(ended_ok), 0)::BIGINT",
 		"(SELECT count(*) FROM (SELECT 1 FROM group_points GROUP BY " + g.keysSQL("") + " HAVING count(DISTINCT side) > 1))",
+		"(SELECT count(*) FROM group_points WHERE combined)",
 	}
 	for i := range g.keys {
 		counts = append(counts, "count("+member(i)+")")
@@ -308,7 +312,12 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	g.found.Statuses = statusesOf(int(duck.Integer(row[3])), nil)
 	g.found.SidesTogether = duck.Integer(row[4]) > 0
-	if err := g.checkKeys(ctx, r, row[5:]); err != nil {
+	if duck.Integer(row[5]) > 0 {
+		if g.found.Combined, err = r.CountSessions(ctx, sel); err != nil {
+			return err
+		}
+	}
+	if err := g.checkKeys(ctx, r, row[6:]); err != nil {
 		return err
 	}
 	if g.found.Runs == 0 {

@@ -291,6 +291,40 @@ func TestGroupsKeys(t *testing.T) {
 	}
 }
 
+// TestGroupsCombined: a median over runs of several sessions is told from one of a session, or of one that continues another.
+func TestGroupsCombined(t *testing.T) {
+	t.Parallel()
+	second, other := querytest.SessionID(2), querytest.SessionID(3)
+	db := querytest.Open(t, querytest.NewStore(
+		t,
+		groupRun(0, 100, "fp32", "64", nil),
+		groupRun(1, 900, "fp32", "64", func(r *schema.Run) { r.SessionID = second }),
+		groupRun(2, 100, "fp64", "64", nil),
+		groupRun(3, 100, "fp64", "64", func(r *schema.Run) { r.SessionID, r.Resumes = other, querytest.SessionID(1) }),
+		groupRun(4, 100, "bf16", "64", nil),
+		groupRun(5, 0, "bf16", "64", func(r *schema.Run) {
+			r.SessionID, r.Status, r.Metrics, r.Primary = second, schema.StatusError, nil, ""
+		}),
+	))
+	for _, c := range []struct {
+		filter string
+		by     []string
+		want   int
+	}{
+		{"", nil, 2},
+		{"", []string{"precision"}, 2},
+		{"", []string{"session"}, 0},
+		{"session=" + second, nil, 0},
+		{"precision=fp64", nil, 1},
+		{"precision=bf16", nil, 0},
+	} {
+		for _, best := range []bool{false, true} {
+			g, _ := groups(t, db, query.GroupRequest{Filter: c.filter, By: c.by, Best: best})
+			valuetest.Equal(t, g.Combined, c.want, "sessions combined by", c.by, "of", c.filter, "best", best)
+		}
+	}
+}
+
 // sharedText returns what all points share, with nothing for a text that they do not.
 func sharedText(s query.Shared) string {
 	return strings.Join([]string{

@@ -48,6 +48,9 @@ func (l Listing) groups(g query.Grouping) term.View {
 	case g.SidesTogether:
 		v.Below = append(v.Below, fmt.Sprintf("the medians are over base and head: --by %s tells them apart", strings.Join(slices.Concat(l.By, []string{"side"}), ",")))
 	}
+	if g.Combined > 1 {
+		v.Below = append(v.Below, combined(g.Combined))
+	}
 	if g.Bisected > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("%s of bisect left out, which measured older commits", term.Count(g.Bisected, "run")))
 	}

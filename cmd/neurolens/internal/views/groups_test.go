@@ -86,6 +86,11 @@ the best are chosen from points that do different work: --by variant,benchmark g
 		g.SidesTogether = true
 		valuetest.Equal(t, slices.Contains(l.groups(g).Below, want), true, want)
 	}
+	several := mixedGroups(false)
+	several.Combined = 3
+	if below := l.groups(several).Below; !slices.Contains(below, "3 sessions combined; session=last shows the newest alone") {
+		t.Errorf("a median is over several sessions: %q", below)
+	}
 	bisected := mixedGroups(true)
 	bisected.Bisected = 1
 	if below := l.groups(bisected).Below; !slices.Contains(below, "1 run of bisect left out, which measured older commits") {

@@ -229,10 +229,15 @@ func (g pivotGrid) below(factors bool) []string {
 		lines = append(lines, term.Count(partly, "value")+" of points in which other runs failed")
 	}
 	if g.Sessions > 1 {
-		lines = append(lines, term.Count(g.Sessions, "session")+" combined; session=last shows the newest alone")
+		lines = append(lines, combined(g.Sessions))
 	}
 	if g.Without > 0 {
 		lines = append(lines, fmt.Sprintf("%s without %s left out", term.Count(g.Without, "point"), g.axis))
 	}
 	return lines
+}
+
+// combined says that medians are over several sessions, and how to see those of one.
+func combined(sessions int) string {
+	return term.Count(sessions, "session") + " combined; session=last shows the newest alone"
 }
