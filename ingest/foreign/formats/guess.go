@@ -88,6 +88,7 @@ type guessed struct {
 	rows      int
 	first     []map[string]string // the first rows
 	doubts    map[string]string   // by column: what to check
+	failures  bool                // metrics have words of failed runs in place of numbers
 }
 
 // Limits of the memory for a table.
@@ -129,13 +130,19 @@ func newGuessedColumn(name string) *guessedColumn {
 	}
 }
 
-// absent are words in cells without a value, in lower case. failures are the words of failed runs among them.
-var (
-	absent = append([]string{
-		"n/a", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported",
-	}, failures...)
-	failures = []string{"oom", "error", "err", "fail", "failed", "timeout", "crash"}
-)
+// absent are words in cells without a value, in lower case.
+var absent = []string{
+	"n/a", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported",
+}
+
+// isAbsent reports whether a text says that a cell has no value.
+func isAbsent(text string) bool { return slices.Contains(absent, strings.ToLower(text)) }
+
+// isFailure reports whether a text in place of a number says how its run failed.
+func isFailure(text string) bool {
+	status := statusOf(text)
+	return status != "" && status != schema.StatusOK && !isAbsent(text)
+}
 
 // add counts a cell.
 func (c *guessedColumn) add(cell string) {
@@ -153,7 +160,7 @@ func (c *guessedColumn) add(cell string) {
 	isNumber := false
 	for i, n := range guessedNumerals {
 		number, unit, err := n.read(cell)
-		if err != nil || unit != "" && unitSpelled(unit) == "" || slices.Contains(absent, strings.ToLower(cell)) {
+		if err != nil || unit != "" && unitSpelled(unit) == "" || isAbsent(cell) {
 			continue
 		}
 		v, err := strconv.ParseFloat(number, 64)
@@ -298,7 +305,7 @@ func (g *guessed) decide() error {
 	g.chooseNumerals()
 	for _, c := range g.columns {
 		for _, word := range slices.Sorted(maps.Keys(c.texts)) {
-			if g.isNumeric(c) && !slices.Contains(g.Missing, word) {
+			if g.isNumeric(c) && isAbsent(word) && !slices.Contains(g.Missing, word) {
 				g.Missing = append(g.Missing, word)
 			}
 		}
@@ -332,7 +339,16 @@ func (g *guessed) decide() error {
 	if len(g.Metrics) == 0 && g.Long == nil {
 		return errors.New("no column of numbers looks like a metric")
 	}
+	for _, c := range g.columns {
+		for word := range c.texts {
+			if _, is := g.Metrics[c.name]; isFailure(word) && (is || g.Long != nil && g.Long.Value == c.name) {
+				foreign.Put(&g.Statuses, word, string(statusOf(word)))
+				g.failures = true
+			}
+		}
+	}
 	g.decideBenchmark()
+	g.decidePrimary()
 	return nil
 }
 
@@ -383,7 +399,7 @@ func (g *guessed) chooseNumerals() {
 func (c *guessedColumn) isNumeric(style int) bool {
 	count := c.read[style].count + c.read[style].infinite
 	for text, n := range c.texts {
-		if slices.Contains(absent, strings.ToLower(text)) {
+		if isAbsent(text) || isFailure(text) {
 			count += n
 		}
 	}
@@ -403,19 +419,49 @@ func (g *guessed) decideBenchmark() {
 		name, _, _ = strings.Cut(name, ".")
 		g.Benchmark = cmp.Or(strings.Trim(name, "-"), "table")
 	}
+}
+
+// decidePrimary names the primary metric where the default is none, or would be another one in rows without a value of latency. If a benchmark
+// has another metric in all of its rows, it is none for all.
+func (g *guessed) decidePrimary() {
 	var names []string
 	for _, c := range g.columns {
 		if m, is := g.Metrics[c.name]; is {
 			names = append(names, m.Metric)
 		}
 	}
-	if len(names) > 0 && !slices.Contains(names, schema.PrimaryMetric) {
-		g.Primary = names[0]
-		for _, name := range []string{"throughput", "bandwidth", "compute"} {
-			if slices.Contains(names, name) {
-				g.Primary = name
-				break
+	if len(names) == 0 {
+		return
+	}
+	primary := names[0]
+	for _, name := range []string{schema.PrimaryMetric, "throughput", "bandwidth", "compute"} {
+		if slices.Contains(names, name) {
+			primary = name
+			break
+		}
+	}
+	lacks, has, hasOther := primary != schema.PrimaryMetric, map[string]bool{}, map[string]bool{} // a row; by benchmark
+	for _, row := range g.first {
+		benchmark, named, measured, other := "", false, false, false
+		for _, c := range g.columns {
+			cell, m := row[c.name], g.Metrics[c.name].Metric
+			isNumber := cell != "" && !isAbsent(cell) && !isFailure(cell)
+			switch {
+			case g.Fields[c.name] == "benchmark":
+				benchmark = cell
+			case m == primary:
+				named, measured = named || cell != "" || c.lists > 0, measured || isNumber || c.lists > 0
+			case m != "":
+				other = other || isNumber
 			}
 		}
+		lacks = lacks || other && !measured
+		has[benchmark], hasOther[benchmark] = has[benchmark] || named, hasOther[benchmark] || other
+	}
+	for benchmark := range hasOther {
+		lacks = lacks && (has[benchmark] || !hasOther[benchmark])
+	}
+	if lacks {
+		g.Primary = primary
 	}
 }

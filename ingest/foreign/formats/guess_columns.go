@@ -107,7 +107,7 @@ var statusWords = map[schema.Status][]string{
 		"ok", "pass", "passed", "success", "succeeded", "successful", "true", "completed", "complete", "done", "finished", "1", "yes",
 		"good", "valid",
 	},
-	schema.StatusError:   {"error", "fail", "failed", "failure", "false", "0", "no", "invalid", "bad", "broken"},
+	schema.StatusError:   {"error", "err", "fail", "failed", "failure", "false", "0", "no", "invalid", "bad", "broken"},
 	schema.StatusTimeout: {"timeout", "timed out", "timed_out", "timedout"},
 	schema.StatusCrashed: {"crash", "crashed", "segfault"},
 	schema.StatusOOM:     {"oom", "out of memory", "out_of_memory"},
@@ -117,14 +117,22 @@ var statusWords = map[schema.Status][]string{
 	schema.StatusCancelled:   {"cancelled", "canceled", "aborted", "interrupted"},
 }
 
+// statusOf returns the status that a word says; empty if it says none.
+func statusOf(word string) schema.Status {
+	for status, words := range statusWords {
+		if slices.Contains(words, strings.ToLower(strings.TrimSpace(word))) {
+			return status
+		}
+	}
+	return ""
+}
+
 // statusesOf translates the words of a column to statuses. It reports whether it knows all of them.
 func statusesOf(c *guessedColumn) (map[string]string, bool) {
 	statuses := map[string]string{}
 	for _, value := range c.order {
-		for status, words := range statusWords {
-			if slices.Contains(words, strings.ToLower(value)) {
-				statuses[value] = string(status)
-			}
+		if status := statusOf(value); status != "" {
+			statuses[value] = string(status)
 		}
 	}
 	return statuses, len(statuses) == len(c.order) && !c.more

@@ -300,6 +300,9 @@ func (g *guessed) meaning(c *guessedColumn, taken map[string]mappedMetric) mappe
 			g.doubts[c.name] = "no unit found; with one, {metric: latency, unit: ms}"
 		}
 	}
+	if c.read[0].min < 0 && slices.Contains([]string{"ns", "1/s", "B/s", "flop/s"}, storedUnitOf(unit)) {
+		g.doubts[c.name] = "below 0: if it stands for no value, list it under missing"
+	}
 	if slices.Contains([]string{"kB", "MB", "GB"}, unit) && (len(c.units) == 0 || !slices.Contains(c.units, unit)) {
 		g.doubts[c.name] = unit + " of 1000, or " + map[string]string{"kB": "KiB", "MB": "MiB", "GB": "GiB"}[unit] + " of 1024?"
 	}

@@ -28,7 +28,7 @@ func TestGuess(t *testing.T) {
 	dir := filepath.Join("testdata", "guess")
 	files, err := filepath.Glob(filepath.Join(dir, "*.[cj]s*"))
 	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, ".yaml") })
-	if err != nil || len(files) < 14 {
+	if err != nil || len(files) < 16 {
 		t.Fatal(files, err)
 	}
 	var b strings.Builder

@@ -67,7 +67,11 @@ func (g *guessed) text() string {
 		}
 	}
 	if len(g.Statuses) > 0 {
-		line("statuses: "+flow(g.Statuses), "")
+		comment := ""
+		if g.failures {
+			comment = "a run with such a word in place of a number failed"
+		}
+		line("statuses: "+flow(g.Statuses), comment)
 	}
 	if len(g.Units) > 0 {
 		line("units: "+flow(g.Units), "")
@@ -77,11 +81,7 @@ func (g *guessed) text() string {
 		for i, word := range g.Missing {
 			words[i] = inYAML(word)
 		}
-		comment := "cells without a value"
-		if slices.ContainsFunc(g.Missing, func(word string) bool { return slices.Contains(failures, strings.ToLower(word)) }) {
-			comment += "; if there is another value in the row, the run is ok"
-		}
-		line("missing: ["+strings.Join(words, ", ")+"]", comment)
+		line("missing: ["+strings.Join(words, ", ")+"]", "cells without a value")
 	}
 	if len(g.Ignore) > 0 {
 		line("ignore:", "")

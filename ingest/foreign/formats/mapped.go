@@ -380,7 +380,16 @@ func (m mappedMetric) number(n numerals, cell string) (string, error) {
 		}
 		digits = strconv.FormatFloat(v/divisor, 'g', -1, 64)
 	}
-	return digits, nil
+	return digits, m.possible(digits)
+}
+
+// possible returns an error for a number that the metric cannot have: a time, a rate or an amount below 0 often stands for a failure.
+func (m mappedMetric) possible(digits string) error {
+	kind, known := schema.KindOfMetric(m.Metric)
+	if v, err := strconv.ParseFloat(digits, 64); err == nil && v < 0 && known && kind.Scale == schema.ScaleRatio {
+		return fmt.Errorf("%s is below 0, which %s cannot be: list it under missing, or under statuses if the run failed", foreign.Brief(digits), m.Metric)
+	}
+	return nil
 }
 
 // converted converts a number between units of one kind: exactly, if only its decimal point moves.
@@ -627,23 +636,30 @@ func (t *mappedTable) measure(row mappedRow) error {
 	}
 	var columns []string // that have a value
 	lists, units := map[string][]foreign.Number{}, map[string]string{}
+	var refused error // a later column may have the word of a failed run
 	for _, column := range slices.Sorted(maps.Keys(t.Metrics)) {
 		var numbers []foreign.Number
 		var err error
 		if list, ok := row.lists[column]; ok {
 			err = foreign.Decode(list, &numbers)
+			for _, n := range numbers {
+				err = cmp.Or(err, t.Metrics[column].possible(string(n)))
+			}
 		}
 		if err == nil && row.cells[column] == "" && len(numbers) == 0 {
 			continue
 		}
 		err = cmp.Or(err, t.pending.checkUnit(t.Metrics[column], units))
 		if err == nil && row.cells[column] != "" {
-			row.cells[column], err = t.Metrics[column].number(t.numerals(), row.cells[column])
+			row.cells[column], err = t.number(t.Metrics[column], row.cells[column])
 		}
 		if err != nil {
-			return fmt.Errorf("column %s: %w", column, err)
+			refused = cmp.Or(refused, fmt.Errorf("column %s: %w", column, err))
 		}
 		columns, lists[column] = append(columns, column), numbers
+	}
+	if refused != nil {
+		return refused
 	}
 	for _, column := range columns {
 		v := t.pending.of(t.Metrics[column])
@@ -651,6 +667,18 @@ func (t *mappedTable) measure(row mappedRow) error {
 		v.add(t.Metrics[column], row.cells[column])
 	}
 	return nil
+}
+
+// number reads the cell of a metric. A word of a failed status in place of a number is no value: it is the error of the run.
+func (t *mappedTable) number(m mappedMetric, cell string) (string, error) {
+	digits, err := m.number(t.numerals(), cell)
+	if status := schema.Status(t.Statuses[cell]); err != nil && status != "" && status != schema.StatusOK {
+		if r := &t.pending.run; !t.pending.failed() {
+			r.Status, r.Error = status, cmp.Or(r.Error, cell)
+		}
+		return "", nil
+	}
+	return digits, err
 }
 
 func (t *mappedTable) measureLong(row mappedRow) error {
@@ -672,7 +700,7 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 	if text == "" {
 		return nil
 	}
-	text, err := metric.number(t.numerals(), text)
+	text, err := t.number(metric, text)
 	if err := cmp.Or(t.pending.checkUnit(metric, map[string]string{}), err); err != nil {
 		return err
 	}
@@ -746,20 +774,43 @@ func (t *mappedTable) flush() error {
 		t.out.Refuse(p.where, fmt.Errorf("no value, and no status that explains it"))
 		return nil
 	}
-	for _, name := range []string{schema.PrimaryMetric, t.Primary} {
-		if p.run.Metric(name) != nil {
-			p.run.Primary = name
+	if p.run.Metric(schema.PrimaryMetric) != nil {
+		p.run.Primary = schema.PrimaryMetric
+	}
+	if t.Primary == "" {
+		return t.out.Run(p.where, p.run)
+	}
+	if p.run.Metric(t.Primary) != nil {
+		p.run.Primary = t.Primary
+		return t.out.Run(p.where, p.run)
+	}
+	return t.out.RunWith(p.where, p.run, t.withoutPrimary)
+}
+
+// withoutPrimary gives a run the primary metric of the mapping, of which it has no value. Earlier versions took another metric.
+func (t *mappedTable) withoutPrimary(r *schema.Run) {
+	if len(r.Metrics) == 0 {
+		return
+	}
+	if r.Status == schema.StatusOK && r.Error != "" {
+		r.Status = statusOfError(r.Error)
+	}
+	metric := mappedMetric{Metric: t.Primary}
+	for _, m := range t.Metrics {
+		if m.Metric == t.Primary {
+			metric = m
 		}
 	}
-	return t.out.Run(p.where, p.run)
+	unit, _ := metric.stored()
+	m := foreign.Aggregate(t.Primary, unit, schema.Summary{N: new(int64)})
+	m.Better = cmp.Or(metric.Better, m.Better)
+	r.Metrics, r.Primary = append(r.Metrics, m), t.Primary
 }
 
 // statusOfError returns how a run without a value ended that has an error but no status.
 func statusOfError(text string) schema.Status {
-	for status, words := range statusWords {
-		if status.Failed() && slices.Contains(words, strings.ToLower(strings.TrimSpace(text))) {
-			return status
-		}
+	if status := statusOf(text); status != "" && status.Failed() {
+		return status
 	}
 	return schema.StatusError
 }

@@ -144,12 +144,66 @@ func TestMappedRefuses(t *testing.T) {
 	}
 }
 
+// TestMappedFailures: a word of statuses in place of a number is how the run failed and its error, whatever else is in the row, unless the row
+// says it in another way. A number is none: 0 may be a word of the column of statuses.
+func TestMappedFailures(t *testing.T) {
+	const words = "statuses: {timeout: timeout, '0': error, '1': ok, '-1': crashed}\nmissing: [n/a]\nbenchmark: b\n"
+	const wide = words + "metrics: {a: {metric: latency, unit: us}, z: {metric: own}}\nfields: {s: status, e: error, n: batch_size}\n"
+	const heading = "n,a,z,s,e\n"
+	for _, test := range []struct {
+		mapping, table string
+		status         schema.Status // empty: refused
+		reason         string
+	}{
+		{wide, heading + "1,5,0,,\n", "ok", ""},
+		{wide, heading + "1,n/a,0,,\n", "ok", ""},
+		{wide, heading + "1,timeout,0,,\n", "timeout", "timeout"},
+		{wide, heading + "1,5,timeout,1,\n", "timeout", "timeout"},
+		{wide, heading + "1,oops,timeout,,\n", "timeout", "timeout"},
+		{wide, heading + "1,timeout,0,0,\n", "error", ""},
+		{wide, heading + "1,timeout,0,,no device\n", "timeout", "no device"},
+		{wide, heading + "1,-1,0,,\n", "crashed", "-1"},
+		{wide, heading + "1,-2,0,,\n", "", ""},
+		{wide, heading + "1,5,-1,,\n", "ok", ""},
+		{wide + "primary: latency\n", heading + "1,n/a,0,,no device\n", "error", "no device"},
+		{wide + "rows: samples\n", heading + "1,5,0,,\n1,timeout,0,,\n1,6,0,,\n", "timeout", "timeout"},
+		{words + "long: {metric: m, value: v}\n", "m,v\na,5\nb,timeout\n", "timeout", "timeout"},
+	} {
+		runs, _, err := readTextOf(t, mappedFormat(t, CSV, []byte(test.mapping)), test.table)
+		switch {
+		case test.status == "" && len(runs) == 0:
+		case err != nil || len(runs) != 1 || runs[0].Status != test.status || runs[0].Error != test.reason:
+			t.Errorf("%s%s: want %s %q, got %+v, %v", test.mapping, test.table, test.status, test.reason, runs, err)
+		}
+	}
+}
+
+// TestMappedPrimary: the primary metric of a mapping is that of a row without a value of it, too, and then NULL. A file that an earlier version
+// stored with another primary metric is still known.
+func TestMappedPrimary(t *testing.T) {
+	const mapping = "benchmark: b\nprimary: p\nmetrics: {a: {metric: latency, unit: us}, p: {metric: p, unit: MB/s, better: higher}}\n"
+	runs, _, err := readTextOf(t, mappedFormat(t, CSV, []byte(mapping)), "a,p\n1,\n,2\n")
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%+v, %v", runs, err)
+	}
+	for i := range runs {
+		m := runs[i].Metric(runs[i].Primary)
+		if runs[i].Primary != "p" || m.Unit != "B/s" || m.Better != schema.BetterHigher || len(m.Values()) != i {
+			t.Errorf("row %d: primary %s, %+v", i+1, runs[i].Primary, m)
+		}
+	}
+	before, _, err := readTextOf(t, mappedFormat(t, CSV, []byte(strings.Replace(mapping, "primary: p\n", "", 1))), "a,p\n1,\n,2\n")
+	if err != nil || before[0].RunID != runs[0].RunID {
+		t.Errorf("row 1 has the id %s, and had %s: %v", runs[0].RunID, before[0].RunID, err)
+	}
+}
+
 // TestMappedLists: lists have the unit of their column, also where the row has no value in another one, and two units in one run are
 // refused.
 func TestMappedLists(t *testing.T) {
 	format := mappedFormat(t, jsonl, []byte("metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size}\nbenchmark: b\n"))
-	runs, report, err := readTextOf(t, format, `{"n":1,"a":[1,2],"b":[3,4]}`+"\n"+`{"n":4,"b":[3]}`+"\n"+`{"n":5,"a":[],"b":2}`+"\n")
-	if err != nil || len(runs) != 2 || report.Refused != 1 || runs[0].Metrics[0].Values()[0] != 3e6 || runs[1].Metrics[0].Values()[0] != 2e6 {
+	runs, report, err := readTextOf(t, format, `{"n":1,"a":[1,2],"b":[3,4]}`+"\n"+`{"n":4,"b":[3]}`+"\n"+`{"n":5,"a":[],"b":2}`+"\n"+`{"n":5,"a":[1,-1]}`+"\n")
+	if err != nil || len(runs) != 2 || report.Refused != 2 || runs[0].Metrics[0].Values()[0] != 3e6 || runs[1].Metrics[0].Values()[0] != 2e6 {
 		t.Errorf("%+v, %+v, %v", runs, report, err)
 	}
 }
@@ -228,7 +282,10 @@ func TestNumbersInText(t *testing.T) {
 		{point, "latency", "", "1.5ms", 1_500_000},
 		{point, "load", "%", "7 %", 0.07},
 		{point, "latency", "us", "1e3", 1_000_000},
-		{point, "latency", "us", "-2.5", -2500},
+		{point, "latency", "us", "-2.5", math.NaN()},
+		{point, "skew", "us", "-2.5", -2500},
+		{point, "throughput", "1/s", "-1", math.NaN()},
+		{point, "temperature", "C", "-1", -1},
 		{point, "latency", "us", "2 min", 120e9},
 		{point, "latency", "ns", "6,465,654.8 ns", math.NaN()},
 		{thousands, "latency", "ns", "6,465,654.8 ns", 6465654.8},
