@@ -171,6 +171,31 @@ func (g *grouper) groups(ctx context.Context, r *scan.Reader) error {
 	for i, row := range t.Rows {
 		g.found.Groups[i] = g.groupOf(row)
 	}
+	return g.nameRates(ctx, r)
+}
+
+// nameRates gives the rates of groups of one benchmark the unit of its imported files, where these say what is counted.
+func (g *grouper) nameRates(ctx context.Context, r *scan.Reader) error {
+	rates, err := r.RateUnits(ctx, func(yield func(string) bool) {
+		for i := range g.found.Groups {
+			if !yield(g.found.Groups[i].Unit) {
+				return
+			}
+		}
+	})
+	if err != nil || rates == nil {
+		return err
+	}
+	key := slices.IndexFunc(g.keys, func(k groupKey) bool { return k.field.Entry == "" && k.field.Column.Name == "benchmark" })
+	for i := range g.found.Groups {
+		group, benchmark := &g.found.Groups[i], g.found.Same.Benchmark
+		if key >= 0 {
+			benchmark = duck.Text(group.Keys[key])
+		} else if group.Best != nil {
+			benchmark = group.Best.Benchmark
+		}
+		group.Unit = rates.Of(benchmark, group.Metric, group.Unit)
+	}
 	return nil
 }
 

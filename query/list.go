@@ -64,11 +64,10 @@ func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 // returned.
 func (db *DB) ListPages(ctx context.Context, req ListRequest, page func(Listing) error) error {
 	return db.pages(ctx, runLister{req: req, counts: true}, listedColumns, func(p part) error {
-		runs, err := p.listed(ctx, req.Metrics)
-		if err != nil {
+		if err := p.nameRates(ctx, req.Metrics); err != nil {
 			return err
 		}
-		return page(Listing{p.Found, runs})
+		return page(Listing{p.Found, p.listed()})
 	})
 }
 
@@ -93,6 +92,9 @@ func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]s
 // columns. So the number of runs is not limited by memory. An error of page ends it and is returned.
 func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page func(Page) error) error {
 	return db.pages(ctx, runLister{req: req, counts: req.Count}, columns, func(p part) error {
+		if err := p.nameRates(ctx, req.Metrics); err != nil {
+			return err
+		}
 		if len(req.Metrics) > 1 {
 			p.Table = withMetrics(p.Table, req.Metrics, p.beside)
 		}
@@ -216,9 +218,8 @@ func replaceRows(t *answer.Table, other answer.Table, ids []schema.ULID, columns
 
 // RunMetric is the value of one of several requested metrics of a run.
 type RunMetric struct {
-	Unit       string   // empty if the run does not have the metric
-	UnitInFile string   // for a rate: as in ListedRun
-	Value      *float64 // median or, if unknown, mean
+	Unit  string   // empty if the run does not have the metric
+	Value *float64 // median or, if unknown, mean
 }
 
 // beside reads several metrics: one row per id, in the order of the metrics. found has the metrics that at least one run has.

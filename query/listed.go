@@ -24,7 +24,6 @@ type ListedRun struct {
 	Samples      *int64
 	Median, Mean *float64
 	P99          *float64
-	UnitInFile   string      // for a rate: its unit in the imported file, if that is a different one
 	Metrics      []RunMetric // the requested metrics, if there are several
 }
 
@@ -45,54 +44,65 @@ func ListedRunOf(r *schema.Run) ListedRun {
 		},
 	}
 	if m := r.Metric(r.Primary); m != nil {
-		l.Metric, l.Unit, l.UnitInFile = m.Name, m.Unit, UnitInFile(r, m.Name)
+		l.Metric, l.Unit = m.Name, m.Unit
 		l.Level, l.Samples, l.Median, l.Mean, l.P99 = m.Level, m.Summary.N, m.Summary.P50, m.Summary.Mean, m.Summary.P99
 	}
 	return l
 }
 
-// UnitInFile returns the unit of a metric in the imported file of a run, if it is not the stored one; otherwise empty.
-func UnitInFile(r *schema.Run, metric string) string { return r.Env.Facts["source.unit."+metric] }
-
-// rateUnit is the stored unit of rates, whatever is counted. The imported file may say what it is.
-const rateUnit = "1/s"
+// UnitIn returns the unit in which a metric of a run is shown: the stored one or, for a rate of an imported file that says what it counts,
+// that of the file, such as req/s.
+func UnitIn(r *schema.Run, m *schema.Metric) string {
+	return scan.RateUnit(m.Unit, r.Env.Facts[scan.UnitFact+m.Name])
+}
 
 // listed converts the runs of a part that was read with listedColumns.
-func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error) {
+func (p *part) listed() []ListedRun {
 	rows := scan.NewStoredRows(schema.Runs, p.columns)
 	all := make([]ListedRun, len(p.Rows))
-	var rates []schema.ULID
-	var places []int
 	for i, row := range p.Rows {
 		run := rows.Run(row)
 		all[i] = ListedRunOf(&run)
 		if p.beside != nil {
 			all[i].Metrics = p.beside[i]
 		}
-		if all[i].hasRate() {
+	}
+	return all
+}
+
+// nameRates replaces the stored unit of rates by that of the files from which the runs were imported, where these say what is counted.
+func (p *part) nameRates(ctx context.Context, metrics []string) error {
+	unit, metric := p.Index("unit"), p.Index("metric")
+	var rates []schema.ULID
+	var places []int
+	for i := range p.Rows {
+		if unit >= 0 && metric >= 0 && p.Rows[i][unit] == scan.Rate ||
+			p.beside != nil && slices.ContainsFunc(p.beside[i], func(m RunMetric) bool { return m.Unit == scan.Rate }) {
 			rates, places = append(rates, p.ids[i]), append(places, i)
 		}
 	}
 	if len(rates) == 0 {
-		return all, nil
+		return nil
 	}
 	env := []*schema.Column{schema.RunColumn("env")}
 	t, err := p.reader.Rows(ctx, rates, env)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows = scan.NewStoredRows(schema.Runs, env)
+	rows := scan.NewStoredRows(schema.Runs, env)
 	for i, row := range t.Rows {
-		run, listed := rows.Run(row), &all[places[i]]
-		listed.UnitInFile = UnitInFile(&run, listed.Metric)
-		for k := range listed.Metrics {
-			listed.Metrics[k].UnitInFile = UnitInFile(&run, metrics[k])
+		facts, at := rows.Run(row).Env.Facts, places[i]
+		if unit >= 0 && metric >= 0 && p.Rows[at][unit] == scan.Rate {
+			name, _ := p.Rows[at][metric].(string)
+			p.Rows[at] = slices.Clone(p.Rows[at])
+			p.Rows[at][unit] = scan.RateUnit(scan.Rate, facts[scan.UnitFact+name])
+		}
+		if p.beside != nil {
+			for k := range p.beside[at] {
+				own := &p.beside[at][k]
+				own.Unit = scan.RateUnit(own.Unit, facts[scan.UnitFact+metrics[k]])
+			}
 		}
 	}
-	return all, nil
-}
-
-// hasRate reports whether any value is a rate.
-func (l *ListedRun) hasRate() bool {
-	return l.Unit == rateUnit || slices.ContainsFunc(l.Metrics, func(m RunMetric) bool { return m.Unit == rateUnit })
+	return nil
 }

@@ -114,9 +114,16 @@ var printed = map[string][]string{
 // MaxInFull is from where on ForPeople prints numbers with an exponent: a float64 holds no digits of units beyond it.
 const MaxInFull = 1e15
 
+// namedRate matches the unit of a rate that says what it counts, such as req/s.
+var namedRate = regexp.MustCompile(`^[a-z]+/s$`)
+
 // ForPeople prints a value of a stored unit for people: with three significant digits, in the unit that suits it (1.42
-// ms, 3.10 GiB). Unknown units are printed unchanged.
+// ms, 3.10 GiB). A rate may say what it counts, as tok/s does (3.12 ktok/s). Other unknown units are printed unchanged.
 func ForPeople(value float64, storedUnit string) string {
+	if _, known := units[storedUnit]; !known && namedRate.MatchString(storedUnit) {
+		digits, name, _ := strings.Cut(ForPeople(value, "1/s"), " ")
+		return digits + " " + strings.TrimSuffix(strings.TrimPrefix(name, "1"), "/s") + storedUnit
+	}
 	name, factor := storedUnit, 1.0
 	for _, candidate := range printed[storedUnit] {
 		name, factor = candidate, units[candidate].factor

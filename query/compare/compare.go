@@ -232,6 +232,7 @@ type comparison struct {
 	devices    [2]map[pointKey][]any              // that measured the points of base and head, if both sides have sessions with several
 	clocks     [2]map[pointKey]query.DeviceClocks // of the points of base and head, if both sides have readings
 	thresholds judge.ThresholdCombiner            // combines the thresholds of the request and of points
+	rates      scan.RateUnits                     // of the points that become rows
 	chosen     []*pairing                         // points that become rows
 	second     []*pairing                         // points of the second look that become rows
 	others     []*pairing                         // points of other metrics that become rows
@@ -317,7 +318,18 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	if m.second, err = m.secondLook(ctx, families); err != nil {
 		return Comparison{}, err
 	}
-	m.others, err = m.otherMetrics(ctx, families)
+	if m.others, err = m.otherMetrics(ctx, families); err != nil {
+		return c, err
+	}
+	m.rates, err = m.head.RateUnits(ctx, func(yield func(string) bool) {
+		for _, chosen := range [][]*pairing{m.chosen, m.second, m.others} {
+			for _, p := range chosen {
+				if !yield(p.kind().Unit) {
+					return
+				}
+			}
+		}
+	})
 	return c, err
 }
 

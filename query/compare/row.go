@@ -105,7 +105,7 @@ func (m *comparison) row(p *pairing) Row {
 	scale := p.scale
 	row := Row{
 		Point: p.point(), Identity: *of.Point, Lacks: of.Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
-		Unit: p.kind().Unit, Scale: scale, Base: m.measured(p, p.base), Head: m.measured(p, p.head),
+		Unit: m.rates.Of(of.Point.Benchmark, p.kind().Name, p.kind().Unit), Scale: scale, Base: m.measured(p, p.base), Head: m.measured(p, p.head),
 		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: "benjamini_hochberg", Relative: p.relativeResult(), Clocks: p.clocks,
 	}
 	if p.hasBothSides() && !math.IsNaN(o.Change.Value) {

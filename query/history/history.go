@@ -272,5 +272,14 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	if err := h.recallBisects(ctx, r); err != nil {
 		return err
 	}
+	if h.rates, err = r.RateUnits(ctx, func(yield func(string) bool) {
+		for _, l := range h.shown {
+			if !yield(l.unit) {
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
 	return explainChanges(ctx, r, h.Series)
 }

@@ -91,7 +91,7 @@ func (h *historian) pages(size int) iter.Seq[[]Row] {
 func (h *historian) row(l *line, i int, m *mark) Row {
 	e := l.entries[i]
 	row := Row{
-		PointID: l.point, Point: l.of, Metric: l.metric, Unit: l.unit, Better: schema.Better(l.better), Scale: l.scale,
+		PointID: l.point, Point: l.of, Metric: l.metric, Unit: h.rates.Of(l.of.Benchmark, l.metric, l.unit), Better: schema.Better(l.better), Scale: l.scale,
 		SessionID: h.sessions.text(e.session), Runs: int(e.runs), Location: e.plain, GitCommit: h.commits.text(e.commit),
 		FailedSessions: l.failed,
 	}

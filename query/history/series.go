@@ -94,6 +94,7 @@ type historian struct {
 	bisected          map[int32]bool
 	heads             map[headOf]map[int32]schema.ULID // a run of each session of bisect that tested a commit at a point
 	sessions, commits interned
+	rates             scan.RateUnits
 }
 
 func newHistorian(req Request, window int) *historian {

@@ -100,6 +100,30 @@ func (r *reading) pointOf(c cells) Point {
 	return p
 }
 
+// nameRates gives rates the unit of the imported files, where these say what is counted.
+func (r *reading) nameRates(ctx context.Context, s *scan.Reader) error {
+	rates, err := s.RateUnits(ctx, func(yield func(string) bool) {
+		for i := range r.report.Points {
+			for _, v := range r.report.Points[i].Metrics {
+				if !yield(string(v.Unit)) {
+					return
+				}
+			}
+		}
+	})
+	if err != nil || rates == nil {
+		return err
+	}
+	for i := range r.report.Points {
+		p := &r.report.Points[i]
+		for k := range p.Metrics {
+			v := &p.Metrics[k]
+			v.Unit = Text(rates.Of(string(p.Benchmark), string(v.Metric), string(v.Unit)))
+		}
+	}
+	return nil
+}
+
 func (r *reading) text(c *cells) Text { return Text(r.shared.text(c.next())) }
 
 // reasons read why runs are not ok.

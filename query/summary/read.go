@@ -136,6 +136,9 @@ func (r *reading) gather(ctx context.Context, s *scan.Reader) error {
 			return err
 		}
 	}
+	if err := r.nameRates(ctx, s); err != nil {
+		return err
+	}
 	if r.req.Base != "" {
 		return r.selects(ctx, s, r.whole())
 	}

@@ -76,8 +76,7 @@ const (
 // Axis is what lies along one side of a figure.
 type Axis struct {
 	Label      string // in the words of tables, as "batch_size" or "latency"
-	Unit       string // the stored unit of the values, as "ns" or "B"; empty: a bare number
-	Counted    string // what a rate counts, as "items"; empty: its unit does not say it
+	Unit       string // the stored unit of the values, as "ns" or "B", or of a rate, as "items/s"; empty: a bare number
 	Scale      Scale
 	Categories []string
 	Measured   []float64 // the only values that have ticks, ascending; none: round values have

@@ -310,23 +310,19 @@ func (s AxisScale) Unit() (name string, factor float64) {
 func (a Axis) unitOf(v float64) (name string, factor float64) {
 	_, name, _ = strings.Cut(schema.ForPeople(v, a.Unit), " ")
 	if _, factor, known := schema.StoredUnit(name); known {
-		return a.named(name), factor
+		return name, factor
+	}
+	if prefix, is := strings.CutSuffix(name, a.Unit); is && prefix != "" { // kitems/s
+		_, factor, _ = schema.StoredUnit(prefix + "/s")
+		return name, factor
 	}
 	return name, 1
-}
-
-// named puts the name of the counted things into the unit of a rate: kitems/s for k/s.
-func (a Axis) named(unit string) string {
-	if prefix, is := strings.CutSuffix(unit, "/s"); is && a.Counted != "" {
-		return strings.TrimPrefix(prefix, "1") + a.Counted + "/s"
-	}
-	return unit
 }
 
 // quantity writes a value of an axis with its unit.
 func (a Axis) quantity(v float64) string {
 	digits, name, _ := strings.Cut(schema.ForPeople(v, a.Unit), " ")
-	return withUnit(digits, a.named(name))
+	return withUnit(digits, name)
 }
 
 func withUnit(digits, name string) string {

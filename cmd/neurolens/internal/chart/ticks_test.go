@@ -47,7 +47,7 @@ func TestTwoDates(t *testing.T) {
 
 // TestCounted: an axis of a rate says what it counts, in the unit of each value.
 func TestCounted(t *testing.T) {
-	axis := Axis{Unit: "1/s", Counted: "items"}
+	axis := Axis{Unit: "items/s"}
 	for v, want := range map[float64]string{0: "0 items/s", 512: "512 items/s", 1200: "1.20 kitems/s"} {
 		if got := TickText(axis, v); got != want {
 			t.Errorf("%g is %s, want %s", v, got, want)
@@ -56,7 +56,7 @@ func TestCounted(t *testing.T) {
 	if name, factor := NewAxisScale(axis, []float64{100, 2000}).Unit(); name != "kitems/s" || factor != 1e3 {
 		t.Errorf("the axis is in %s of %g", name, factor)
 	}
-	axis.Counted = ""
+	axis.Unit = "1/s"
 	if got := TickText(axis, 1200); got != "1.20 k/s" {
 		t.Error(got)
 	}

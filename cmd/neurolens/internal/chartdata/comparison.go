@@ -353,7 +353,7 @@ func (m Maker) Forest(c *compare.Comparison, asked Selection) (*chart.Figure, er
 	f := &chart.Figure{Kind: chart.Forest, Title: titled("change of "+d.metric(), d.title), Notes: d.notes}
 	f.X = chart.Axis{Label: "change of " + d.metric(), Unit: "ratio"}
 	if d.scale == schema.ScaleDifference {
-		f.X.Unit, f.X.Counted = d.unit(), views.Counted(d.metric(), d.unit())
+		f.X.Unit = views.RateUnit(d.metric(), d.unit())
 	}
 	f.X.Better = d.better()
 	place := d.placed(f)
@@ -436,8 +436,8 @@ func (m Maker) Scatter(c *compare.Comparison, asked Selection) (*chart.Figure, e
 	}
 	d.rows, d.names = rows, names
 	scale := scaleOf(values)
-	f.X = chart.Axis{Label: d.metric() + " of the base", Unit: d.unit(), Counted: views.Counted(d.metric(), d.unit()), Scale: scale}
-	f.Y = chart.Axis{Label: d.metric() + " of the head", Unit: d.unit(), Counted: f.X.Counted, Scale: scale, Better: d.better()}
+	f.X = chart.Axis{Label: d.metric() + " of the base", Unit: views.RateUnit(d.metric(), d.unit()), Scale: scale}
+	f.Y = chart.Axis{Label: d.metric() + " of the head", Unit: f.X.Unit, Scale: scale, Better: d.better()}
 	f.Series = d.byVerdict(chart.Points, func(_ int, r *compare.Row) chart.Mark {
 		return chart.Mark{X: computed(*r.Base.Value), Y: computed(*r.Head.Value), Low: chart.Unknown(), High: chart.Unknown()}
 	})

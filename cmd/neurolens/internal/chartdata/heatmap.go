@@ -33,7 +33,7 @@ func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 	var xs, ys map[string]float64
 	f.X.Categories, xs = x.categories()
 	f.Y.Categories, ys = y.categories()
-	f.Values = chart.Axis{Label: d.metric, Unit: d.unit, Counted: views.Counted(d.metric, d.unit), Better: better(d.better)}
+	f.Values = chart.Axis{Label: d.metric, Unit: views.RateUnit(d.metric, d.unit), Better: better(d.better)}
 	f.Notes = append(f.Notes, p.cut(len(x.values)*len(y.values))...)
 	if n := len(x.values) * len(y.values) * len(p.values); n > chart.MaxMarks {
 		return nil, refused("%d × %d cells are too many for a heat map (at most %s): use a narrower filter, or other axes with --x and --y",

@@ -162,7 +162,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotat
 	f := &chart.Figure{
 		Kind: chart.History, Title: titled(kind[0], common),
 		X: chart.Axis{Label: "session", Scale: chart.Time},
-		Y: chart.Axis{Label: kind[0], Unit: kind[1], Counted: views.Counted(kind[0], kind[1]), Own: true, Better: better(string(trends[0].rows[0].Better))},
+		Y: chart.Axis{Label: kind[0], Unit: views.RateUnit(kind[0], kind[1]), Own: true, Better: better(string(trends[0].rows[0].Better))},
 	}
 	marked, width := m.markedSessions(trends, failed, said), markedWidth
 	if len(trends) > 1 {

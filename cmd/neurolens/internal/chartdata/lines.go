@@ -34,7 +34,7 @@ func (m Maker) Lines(req Points) (*chart.Figure, error) {
 	l.panels = d.panels(asked, l.x, l.by)
 	f := &chart.Figure{Kind: chart.Lines, Title: titled(d.metric, d.title), Notes: d.notes}
 	f.X, l.at = l.x.positions()
-	f.Y = chart.Axis{Label: d.metric, Unit: d.unit, Counted: views.Counted(d.metric, d.unit), Better: better(d.better)}
+	f.Y = chart.Axis{Label: d.metric, Unit: views.RateUnit(d.metric, d.unit), Better: better(d.better)}
 	if n := len(l.by.values); n > maxPanels {
 		f.Notes = append(f.Notes, shown(maxPanels, n, "lines", "the first values of "+plain(l.by.Name)+" (a filter chooses others)"))
 		l.by.values = l.by.values[:maxPanels]

@@ -134,7 +134,7 @@ func quantity(v float64, unit, metric string) string {
 	if !views.Finite(v) {
 		return term.Unknown
 	}
-	return views.QuantityOf(v, unit, metric, "")
+	return views.QuantityOf(v, unit, metric)
 }
 
 // when returns when something was, in UTC as on the axes: a chart is passed on.

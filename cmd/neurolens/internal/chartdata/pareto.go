@@ -53,8 +53,8 @@ func (m Maker) Pareto(req Points) (*chart.Figure, error) {
 	for _, p := range pairs {
 		xs, ys = append(xs, p.x), append(ys, p.y)
 	}
-	f.X = chart.Axis{Label: d.metric, Unit: d.unit, Counted: views.Counted(d.metric, d.unit), Better: better(d.better), Scale: scaleOf(xs)}
-	f.Y = chart.Axis{Label: other.metric, Unit: other.unit, Counted: views.Counted(other.metric, other.unit), Better: better(other.better), Scale: scaleOf(ys)}
+	f.X = chart.Axis{Label: d.metric, Unit: views.RateUnit(d.metric, d.unit), Better: better(d.better), Scale: scaleOf(xs)}
+	f.Y = chart.Axis{Label: other.metric, Unit: views.RateUnit(other.metric, other.unit), Better: better(other.better), Scale: scaleOf(ys)}
 	front, beaten := frontOf(pairs)
 	mark := func(p pair, says string) chart.Mark {
 		k := d.mark(cell{places: []int{p.place}}, "")

@@ -242,7 +242,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 		return nil, nil, err
 	}
 	f := &chart.Figure{Kind: chart.ECDF, Title: titled("distribution of "+s.found.Metric, s.title), Notes: s.notes}
-	f.X = chart.Axis{Label: s.found.Metric, Unit: s.found.Unit, Counted: views.Counted(s.found.Metric, s.found.Unit)}
+	f.X = chart.Axis{Label: s.found.Metric, Unit: views.RateUnit(s.found.Metric, s.found.Unit)}
 	f.Y = chart.Axis{Label: "share of samples", Unit: "ratio", High: 1}
 	var values []float64
 	less := 0
@@ -312,7 +312,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 	}
 	f := &chart.Figure{Kind: chart.Runs, Title: titled("run order of "+s.found.Metric, s.title), Notes: s.notes}
 	f.X = chart.Axis{Label: "sample", Own: true, Whole: true}
-	f.Y = chart.Axis{Label: s.found.Metric, Unit: s.found.Unit, Counted: views.Counted(s.found.Metric, s.found.Unit), Own: true}
+	f.Y = chart.Axis{Label: s.found.Metric, Unit: views.RateUnit(s.found.Metric, s.found.Unit), Own: true}
 	together, logarithmic := 0, 0
 	each := 1 // groups of a panel: both sides of a point, or one for itself
 	if s.req.Base != "" {
@@ -467,7 +467,7 @@ func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*chart.Fig
 		return nil, nil, err
 	}
 	f := &chart.Figure{Kind: chart.Scatter, Title: titled(s.found.Metric+" of each run", s.title), Notes: s.notes}
-	f.X = chart.Axis{Label: s.found.Metric, Unit: s.found.Unit, Counted: views.Counted(s.found.Metric, s.found.Unit)}
+	f.X = chart.Axis{Label: s.found.Metric, Unit: views.RateUnit(s.found.Metric, s.found.Unit)}
 	f.Y = chart.Axis{Scale: chart.Categories}
 	all, of := s.coloured()
 	var values []float64

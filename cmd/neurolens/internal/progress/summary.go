@@ -597,8 +597,8 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 	for i := range r.points {
 		p := &r.points[i]
 		v.Rows = append(v.Rows, append(views.AxisCells(varying, i),
-			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.RelError()))}, r.processor(i, 0), r.processor(i, 1),
-			term.Cell{Text: views.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.Spread))},
+			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric)}, term.Cell{Text: views.Percent(answer.Value(p.RelError()))}, r.processor(i, 0), r.processor(i, 1),
+			term.Cell{Text: views.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric)}, term.Cell{Text: views.Percent(answer.Value(p.Spread))},
 			term.Cell{Text: views.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}))
 		v.Rows[i] = append(append(v.Rows[i], r.besideCells(i)...), r.words[i])
 	}
@@ -610,7 +610,7 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 func (r pointRows) processor(point, place int) term.Cell {
 	if p := &r.points[point]; p.Metric == schema.PrimaryMetric && len(p.Metrics) == len(processorTimes) {
 		own := &p.Metrics[place]
-		return term.Cell{Text: views.QuantityOf(answer.Value(own.Mean), own.Unit, processorTimes[place], "")}
+		return term.Cell{Text: views.QuantityOf(answer.Value(own.Mean), own.Unit, processorTimes[place])}
 	}
 	return term.Cell{Text: term.Unknown}
 }
@@ -674,5 +674,5 @@ func (r pointRows) stacked(v term.View, metrics []string, varying []views.Axis) 
 // value returns what a point has of a metric, by its place and its name.
 func (r pointRows) value(point, place int, metric string) term.Cell {
 	own := &r.points[point].Metrics[place]
-	return term.Cell{Text: views.QuantityOf(answer.Value(own.Median), own.Unit, metric, "")}
+	return term.Cell{Text: views.QuantityOf(answer.Value(own.Median), own.Unit, metric)}
 }

@@ -327,7 +327,7 @@ func metricsText(r *schema.Run, metrics []string) string {
 		value, n := term.Unknown, int64(0)
 		if m := r.Metric(metric); m != nil {
 			s := summaryOf(m)
-			value = views.QuantityOf(answer.Value(cmp.Or(s.P50, s.Mean)), m.Unit, m.Name, "")
+			value = views.QuantityOf(answer.Value(cmp.Or(s.P50, s.Mean)), m.Unit, m.Name)
 			if s.N != nil {
 				n = *s.N
 			}

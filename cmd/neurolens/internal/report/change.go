@@ -170,5 +170,5 @@ func levelOf(pairs ...*summary.Pair) string {
 
 // quantity prints a value of a metric in a unit that suits it.
 func quantity[Name ~string](v *float64, unit summary.Text, metric Name) string {
-	return views.QuantityOf(answer.Value(v), string(unit), string(metric), "")
+	return views.QuantityOf(answer.Value(v), string(unit), string(metric))
 }

@@ -264,7 +264,7 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 		x, place := Axis{Name: metric}, len(c)+2*k
 		for _, row := range chosen.Rows {
 			unit, _ := row[place+1].(string)
-			x.Values = append(x.Values, QuantityOf(row[place], unit, x.Name, ""))
+			x.Values = append(x.Values, QuantityOf(row[place], unit, x.Name))
 		}
 		v = l.withColumn(v, strings.ToUpper(x.Name), x)
 		v.Columns[len(v.Columns)-1].Right = true
@@ -322,7 +322,7 @@ func (l Listing) valueText(c answer.Column, value any, unit, metric string) stri
 			return Percent(share)
 		}
 		if c.Unit == schema.UnitOfRow {
-			return QuantityOf(v, unit, metric, "")
+			return QuantityOf(v, unit, metric)
 		}
 	}
 	return term.ValueText(c, value, "")

@@ -179,7 +179,7 @@ func noiseText(r *compare.Row) string {
 	case r.Scale == schema.ScaleRatio:
 		return Share(e.Noise)
 	default:
-		return QuantityOf(e.Noise, r.Unit, r.Metric, "")
+		return QuantityOf(e.Noise, r.Unit, r.Metric)
 	}
 }
 
@@ -188,7 +188,7 @@ func valueText(r *compare.Row, m *compare.Measured) string {
 	if m == nil || m.Value == nil {
 		return term.Unknown
 	}
-	return QuantityOf(answer.Computed(*m.Value), r.Unit, r.Metric, "")
+	return QuantityOf(answer.Computed(*m.Value), r.Unit, r.Metric)
 }
 
 // pointCells returns the cells of a point behind its axes.

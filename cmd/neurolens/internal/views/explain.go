@@ -145,7 +145,7 @@ func evidenceCells(row *compare.ExplainRow) []term.Cell {
 		case v.Runs != nil:
 			return v.Runs.String() + " runs"
 		case v.Number != nil:
-			return QuantityOf(*v.Number, row.Unit, row.Name, "")
+			return QuantityOf(*v.Number, row.Unit, row.Name)
 		case len(v.Texts) == 0:
 			return term.Unknown
 		}

@@ -134,7 +134,7 @@ func groupQuantity(g *query.Group, v *float64) string {
 	if metric == "throughput" {
 		metric = ""
 	}
-	return QuantityOf(answer.Value(v), g.Unit, metric, "")
+	return QuantityOf(answer.Value(v), g.Unit, metric)
 }
 
 func groupCells(g *query.Group) []term.Cell {

@@ -462,7 +462,7 @@ func (w History) Departures() []string {
 	if w.H.Known > 1 {
 		text += w.nameOf(row) + ", "
 	}
-	text += FromTo(QuantityOf(d.Level, row.Unit, row.Metric, ""), locationText(row), shiftText(row, row.Shift), "")
+	text += FromTo(QuantityOf(d.Level, row.Unit, row.Metric), locationText(row), shiftText(row, row.Shift), "")
 	return []string{text + "; " + JudgesNewest(d.Missing, w.Judge() != "")}
 }
 
@@ -583,7 +583,7 @@ func (w History) line(rows []history.Row, locations []float64) string {
 }
 
 func locationText(row *history.Row) string {
-	return QuantityOf(row.Location, row.Unit, row.Metric, "")
+	return QuantityOf(row.Location, row.Unit, row.Metric)
 }
 
 // sparkline draws values in at most so many columns, from the smallest to the largest of what it shows: medians of
@@ -759,7 +759,7 @@ func (c changedAt) fromTo() string {
 }
 
 // level returns a level of the series.
-func (c changedAt) level(v float64) string { return QuantityOf(v, c.row.Unit, c.row.Metric, "") }
+func (c changedAt) level(v float64) string { return QuantityOf(v, c.row.Unit, c.row.Metric) }
 
 // inCommon returns lines about what all series have in common and what those shown do, and the fields in which these differ.
 func (w History) inCommon(shown []history.Series) (lines []string, varying []Axis) {

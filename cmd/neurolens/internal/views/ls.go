@@ -191,7 +191,7 @@ func measuredCells(run *query.ListedRun, medians, means bool) []term.Cell {
 		if run.Status != schema.StatusOK {
 			return term.Cell{Text: term.Unknown}
 		}
-		return term.Cell{Text: QuantityOf(answer.Value(v), run.Unit, run.Metric, run.UnitInFile)}
+		return term.Cell{Text: QuantityOf(answer.Value(v), run.Unit, run.Metric)}
 	}
 	var cells []term.Cell
 	if medians {
@@ -314,7 +314,7 @@ func (m metricRows) value(run, metric int) term.Cell {
 		return term.Cell{Text: term.Unknown}
 	}
 	own := &r.Metrics[metric]
-	return term.Cell{Text: QuantityOf(answer.Value(own.Value), own.Unit, m.metrics[metric], own.UnitInFile)}
+	return term.Cell{Text: QuantityOf(answer.Value(own.Value), own.Unit, m.metrics[metric])}
 }
 
 func statusCell(r *query.ListedRun) term.Cell {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
-	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -139,52 +139,20 @@ func RunsTimesSamples(valued, runs int, least, most *int64) string {
 // rateUnit is the stored unit of what is counted in a second, whatever that is.
 const rateUnit = "1/s"
 
-// A rate says what is counted by the unit that a file has it in, or by the name of its metric.
-var (
-	givenRate = regexp.MustCompile(`^([a-z]+) ?(?:/|per )s(?:ec|econd)?\b`)
-	rateWords = []struct{ in, short string }{
-		{"token", "tok"}, {"request", "req"}, {"sample", "samples"}, {"image", "images"}, {"quer", "queries"}, {"operation", "op"}, {"ops", "op"}, {"item", "items"},
-	}
-)
-
-// countedBy returns what a rate counts, in short; empty where nobody says it.
-func countedBy(metric, given string) string {
-	word := metric
-	if m := givenRate.FindStringSubmatch(given); m != nil {
-		word = m[1]
-	}
-	for _, w := range rateWords {
-		if strings.Contains(word, w.in) {
-			return w.short
-		}
-	}
-	switch {
-	case word != metric && word != "per":
-		return word
-	case metric == "throughput": // items per second, by the list of metrics
-		return "items"
-	}
-	return ""
-}
-
-// Counted returns what values of a metric in a unit count in a second; empty if they are no rate, or if nobody says it.
-func Counted(metric, unit string) string {
+// RateUnit returns the unit in which people are shown values of a metric: the given one or, for a rate of which no file says what it counts,
+// the one that the name of the metric says.
+func RateUnit(metric, unit string) string {
 	if unit != rateUnit {
-		return ""
+		return unit
 	}
-	return countedBy(metric, "")
+	if metric == "throughput" { // items per second, by the list of metrics
+		metric = "item"
+	}
+	return cmp.Or(schema.RateOf(metric), rateUnit)
 }
 
-// QuantityOf prints a value of a metric for people; NULL is unknown. given is the unit that its file has it in; empty where that is
-// not known.
-func QuantityOf(v any, unit, metric, given string) string {
-	text := term.Quantity(v, unit)
-	if unit != rateUnit || text == term.Unknown {
-		return text
-	}
-	number, name, _ := strings.Cut(text, " ")
-	return number + " " + strings.TrimPrefix(strings.TrimSuffix(name, "/s"), "1") + countedBy(metric, given) + "/s"
-}
+// QuantityOf prints a value of a metric for people; NULL is unknown.
+func QuantityOf(v any, unit, metric string) string { return term.Quantity(v, RateUnit(metric, unit)) }
 
 // UsualPrecision is the precision for which screens say how many runs it needs: with less, a change of the usual threshold is hardly seen.
 const UsualPrecision = .02

@@ -143,7 +143,7 @@ func (g pivotGrid) value(row, column int) term.Cell {
 	r := &g.Rows[row]
 	switch c := &r.Cells[column]; {
 	case c.Median != nil:
-		return term.Cell{Text: QuantityOf(answer.Value(c.Median), r.Unit, r.Metric, "")}
+		return term.Cell{Text: QuantityOf(answer.Value(c.Median), r.Unit, r.Metric)}
 	case c.Point == nil:
 		return term.Cell{Text: term.Unknown}
 	case c.Point.Wrong > 0:

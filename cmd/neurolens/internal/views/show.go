@@ -50,11 +50,11 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 		p.lines = append(p.lines, fmt.Sprintf("some or all %s are lost: %s; store merge from a good copy restores them", table, d.Lost[table]))
 	}
 	if len(d.Metrics) > 0 {
-		primary, given := &d.Metrics[0], func(metric string) string { return query.UnitInFile(run, metric) }
-		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name), s.Reader.Width))
+		primary, unit := &d.Metrics[0], func(m *schema.Metric) string { return query.UnitIn(run, m) }
+		p.section("samples of "+primary.Name, sampleLines(primary, unit(primary), s.Reader.Width))
 		readings, others := readingsOf(d.Metrics[1:])
-		p.section("other metrics", metricLines(others, given))
-		p.section("telemetry", append(metricLines(readings, given), throttled(run.Env.Facts)...))
+		p.section("other metrics", metricLines(others, unit))
+		p.section("telemetry", append(metricLines(readings, unit), throttled(run.Env.Facts)...))
 	}
 	p.section("configuration", s.configurationLines(run))
 	p.section("environment", s.environmentLines(run, related))
@@ -136,7 +136,7 @@ func headline(run *schema.Run) []string {
 	line := status + " · " + started
 	if m := run.Metric(run.Primary); m != nil && run.Status == schema.StatusOK {
 		if value := cmp.Or(m.Summary.P50, m.Summary.Mean); value != nil {
-			line += " · " + m.Name + " " + QuantityOf(*value, m.Unit, m.Name, query.UnitInFile(run, m.Name))
+			line += " · " + m.Name + " " + QuantityOf(*value, query.UnitIn(run, m), m.Name)
 		}
 	}
 	lines = append(lines, line)
@@ -334,7 +334,7 @@ func levelText(level schema.Level) string {
 }
 
 // statistics returns what samples are summed up to. Other tools' files may have a mean alone, which is no median.
-func statistics(m *schema.Metric, given string) []string {
+func statistics(m *schema.Metric, unit string) []string {
 	s := &m.Summary
 	values := []struct {
 		name  string
@@ -347,7 +347,7 @@ func statistics(m *schema.Metric, given string) []string {
 	var words []string
 	for _, v := range values {
 		if v.value != nil || !mean {
-			words = append(words, v.name+" "+QuantityOf(answer.Value(v.value), m.Unit, m.Name, given))
+			words = append(words, v.name+" "+QuantityOf(answer.Value(v.value), unit, m.Name))
 		}
 	}
 	return words
@@ -488,14 +488,14 @@ func spread(mad, median *float64) string {
 // spreadRatio returns the robust spread of a run, in relation to its median, of which the sign does not count.
 func spreadRatio(mad, median float64) float64 { return toDeviation * mad / math.Abs(median) }
 
-// metricLines returns a line a metric. given is the unit in which the run's file has a metric.
-func metricLines(metrics []schema.Metric, given func(metric string) string) []string {
+// metricLines returns a line a metric. unit returns the unit in which it is shown.
+func metricLines(metrics []schema.Metric, unit func(*schema.Metric) string) []string {
 	var rows [][2]string
 	for i := range metrics {
 		m := &metrics[i]
-		words := statistics(m, given(m.Name))
+		words := statistics(m, unit(m))
 		if m.Summary.P50 != nil {
-			text := func(v *float64) string { return QuantityOf(answer.Value(v), m.Unit, m.Name, given(m.Name)) }
+			text := func(v *float64) string { return QuantityOf(answer.Value(v), unit(m), m.Name) }
 			words = []string{text(m.Summary.P50), "min " + text(m.Summary.Min), "max " + text(m.Summary.Max)}
 		}
 		rows = append(rows, [2]string{m.Name, strings.Join(append(words, "n "+samplesText(m.Summary.N)), term.Gap)})
