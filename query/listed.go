@@ -45,7 +45,7 @@ func ListedRunOf(r *schema.Run) ListedRun {
 	}
 	if m := r.Metric(r.Primary); m != nil {
 		l.Metric, l.Unit = m.Name, m.Unit
-		l.Level, l.Samples, l.Median, l.Mean, l.P99 = m.Level, m.Summary.N, m.Summary.P50, m.Summary.Mean, m.Summary.P99
+		l.Level, l.Samples, l.Median, l.Mean, l.P99 = m.Level, m.Summary.N, m.Summary.P50, m.Summary.Mean, m.Summary.Shown().P99
 	}
 	return l
 }

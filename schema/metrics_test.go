@@ -28,3 +28,21 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+// TestShown: one sample has no tail and no spread, and what OfSeveral names is what is left out. The number of samples of a file may be unknown.
+func TestShown(t *testing.T) {
+	v := new(1.0)
+	full := Summary{Min: v, P25: v, P50: v, P75: v, P90: v, P95: v, P99: v, MAD: v, Mean: v}
+	for n, want := range map[*int64]int{nil: 0, new(int64(1)): len(OfSeveral), new(int64(2)): 0} {
+		full.N = n
+		shown, missing := full.Shown(), 0
+		for _, x := range []*float64{shown.Min, shown.P25, shown.P50, shown.P75, shown.P90, shown.P95, shown.P99, shown.MAD, shown.Mean} {
+			if x == nil {
+				missing++
+			}
+		}
+		if missing != want {
+			t.Errorf("%d numbers are not shown, want %d", missing, want)
+		}
+	}
+}

@@ -190,6 +190,18 @@ type Summary struct {
 	Version                      *int64 // of the rules that computed the summary
 }
 
+// OfSeveral are the numbers of a summary that say how samples differ. They are stored for one sample too, but it does not show them: an
+// answer has no value then.
+var OfSeveral = []string{"p25", "p75", "p90", "p95", "p99", "mad"}
+
+// Shown returns the summary without the numbers that OfSeveral names, if it is of one sample.
+func (s Summary) Shown() Summary {
+	if s.N != nil && *s.N == 1 {
+		s.P25, s.P75, s.P90, s.P95, s.P99, s.MAD = nil, nil, nil, nil, nil, nil
+	}
+	return s
+}
+
 // Op is one operator or kernel of a profiled run.
 type Op struct {
 	Index      int64

@@ -262,6 +262,9 @@ func (c *compiler) expression(f Field) string {
 			c.read(schema.RunColumn(name))
 		}
 		return spreadSQL
+	case f.Entry == "" && slices.Contains(schema.OfSeveral, f.Column.Name):
+		c.read(schema.RunColumn("n_samples"))
+		return ofSeveral(c.read(f.Column))
 	case f.Entry == "":
 		return c.read(f.Column)
 	}

@@ -57,7 +57,12 @@ var columnAliases = map[string]*schema.Column{
 }
 
 // spreadSQL is the robust spread of a run: 1.4826 MAD / |median|. It is NULL for a single sample.
-const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(abs(p50), 0))"
+var spreadSQL = "(1.4826 * " + ofSeveral("mad") + " / nullif(abs(p50), 0))"
+
+// ofSeveral returns the SQL of a summary column that is NULL for a single sample: see schema.OfSeveral.
+func ofSeveral(column string) string {
+	return "CASE WHEN n_samples IS DISTINCT FROM 1 THEN " + column + " END"
+}
 
 // Names returns the keys that refer to a column by another name.
 func Names() []string {
@@ -132,6 +137,8 @@ func (f Field) valueSQL() string {
 		return "coalesce(p50, mean)"
 	case f.Column == columnAliases["spread"]:
 		return spreadSQL
+	case slices.Contains(schema.OfSeveral, f.Column.Name):
+		return ofSeveral(f.Column.Name)
 	}
 	return duck.Identifier(f.Column.Name)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,9 @@ func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error)
 	text := c.expression(f) + " " + op + " " + value
 	if f.Column != columnAliases["spread"] {
 		c.test(f, compares(op, number))
+	}
+	if slices.Contains(schema.OfSeveral, f.Column.Name) {
+		c.test(Field{Column: schema.RunColumn("n_samples")}, func(n any) bool { return n != int64(1) })
 	}
 	if f.Column.Unit == schema.UnitOfRow {
 		unit := Field{Column: schema.RunColumn("unit")}

@@ -374,7 +374,14 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	}
 	if w.Field.Metric != "" || w.Field.Column.Unit == schema.UnitOfRow {
 		units, err := r.unitsOf(ctx, w)
-		return text + SuggestUnits(w, units), err
+		if hint := SuggestUnits(w, units); hint != "" || err != nil || w.Field.Metric != "" || !slices.Contains(schema.OfSeveral, w.Field.Column.Name) {
+			return text + hint, err
+		}
+		names, err := r.RecentMetrics(ctx)
+		if i := slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, w.Field.Column.Name) }); i >= 0 {
+			text += fmt.Sprintf("; of the metric %s: %s", names[i], answer.Brief(filter.MetricPrefix+names[i]+strings.TrimPrefix(w.Text, w.Key)))
+		}
+		return text, err
 	}
 	if w.Op != "=" || w.Field.Kind() != schema.KindString {
 		return text, nil

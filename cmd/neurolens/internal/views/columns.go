@@ -98,10 +98,16 @@ const spreadColumn = "spread"
 func spreadOf(t answer.Table, row []any) any {
 	mad, scattered := row[t.Index("mad")].(float64)
 	median, located := row[t.Index("p50")].(float64)
-	if n, ok := row[t.Index("n_samples")].(int64); !scattered || !located || median == 0 || ok && n == 1 {
+	if !scattered || !located || median == 0 || ofOneSample(t, row) {
 		return nil
 	}
 	return answer.Computed(spreadRatio(mad, median))
+}
+
+// ofOneSample tells whether a run has one sample: see schema.OfSeveral.
+func ofOneSample(t answer.Table, row []any) bool {
+	n, ok := row[t.Index("n_samples")].(int64)
+	return ok && n == 1
 }
 
 func columnNames() []string {
@@ -113,9 +119,12 @@ func columnNames() []string {
 func (c Columns) Stored(forPeople bool) []string {
 	var names []string
 	for _, one := range c {
-		if one.name == spreadColumn {
+		switch {
+		case one.name == spreadColumn:
 			names = append(names, "mad", "p50", "n_samples")
-		} else {
+		case slices.Contains(schema.OfSeveral, one.name):
+			names = append(names, one.name, "n_samples")
+		default:
 			names = append(names, one.name)
 		}
 	}
@@ -154,6 +163,8 @@ func (c Columns) Of(t answer.Table, stored int) answer.Table {
 			switch value := row[places[i]]; {
 			case one.name == spreadColumn:
 				values = append(values, spreadOf(t, row))
+			case slices.Contains(schema.OfSeveral, one.name) && ofOneSample(t, row):
+				values = append(values, nil)
 			case one.entry != "":
 				entries, _ := value.(map[string]any)
 				values = append(values, entries[one.entry])

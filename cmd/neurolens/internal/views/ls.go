@@ -200,11 +200,7 @@ func measuredCells(run *query.ListedRun, medians, means bool) []term.Cell {
 	if means {
 		cells = append(cells, number(run.Mean))
 	}
-	p99 := number(run.P99)
-	if run.Samples != nil && *run.Samples < 2 { // one sample has no tail
-		p99.Text = term.Unknown
-	}
-	return append(cells, p99, term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
+	return append(cells, number(run.P99), term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
 }
 
 // count returns the line that counts everything.

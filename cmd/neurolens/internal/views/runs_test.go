@@ -9,18 +9,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// One sample has no tail: its p99 would be the sample again.
-func TestOneSampleHasNoP99(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int64]string{1: term.Unknown, 2: "301 ms"} {
-		run := query.ListedRun{Median: new(301e6), P99: new(301e6), Samples: &n}
-		run.Status, run.Unit = schema.StatusOK, "ns"
-		if got := measuredCells(&run, true, false)[1].Text; got != want {
-			t.Errorf("%d samples: p99 %s, want %s", n, got, want)
-		}
-	}
-}
-
 // TestRunPages: pages of a listing have the columns of all runs so far, and what all runs so far share stands above them. The count is that
 // of all pages.
 func TestRunPages(t *testing.T) {

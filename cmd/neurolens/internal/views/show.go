@@ -309,13 +309,13 @@ func changedValue(name string, values []string) string {
 	return HashText(text)
 }
 
-// sampleLines returns a histogram in eight lines and the summary of the primary metric. given is the unit in which the run's file
-// has it, columns how many a line has.
-func sampleLines(m *schema.Metric, given string, columns int) []string {
+// sampleLines returns a histogram in eight lines and the summary of the primary metric. unit is the unit in which it is
+// shown, columns how many a line has.
+func sampleLines(m *schema.Metric, unit string, columns int) []string {
 	values := slices.DeleteFunc(slices.Clone(m.Values()), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	lines := histogram(values, m.Unit, columns-len(term.Gap))
-	lines = append(lines, "n "+samplesText(m.Summary.N)+term.Gap+strings.Join(statistics(m, given), term.Gap))
-	lines = append(lines, levelText(m.Level)+term.Gap+"clock "+OrUnknown(m.Clock)+term.Gap+"spread "+spread(m.Summary.MAD, m.Summary.P50))
+	lines = append(lines, "n "+samplesText(m.Summary.N)+term.Gap+strings.Join(statistics(m, unit), term.Gap))
+	lines = append(lines, levelText(m.Level)+term.Gap+"clock "+OrUnknown(m.Clock)+term.Gap+"spread "+spread(m.Summary.Shown().MAD, m.Summary.P50))
 	if n := m.IterationsPerSample; len(n) == 1 && n[0] > 1 {
 		lines = append(lines, fmt.Sprintf("%s samples of %s iterations each: percentiles are those of means", samplesText(m.Summary.N), term.Thousands(int(n[0]))))
 	}
@@ -335,7 +335,7 @@ func levelText(level schema.Level) string {
 
 // statistics returns what samples are summed up to. Other tools' files may have a mean alone, which is no median.
 func statistics(m *schema.Metric, unit string) []string {
-	s := &m.Summary
+	s := m.Summary.Shown()
 	values := []struct {
 		name  string
 		value *float64
