@@ -125,9 +125,10 @@ type Grouping struct {
 	NotNumbers map[string]int // as in Found
 	Same       Shared
 
-	SidesTogether bool // a group has points of base and of head
-	Combined      int  // number of sessions, where those that continue one another count as one, if a median is over runs of several; else 0
-	Bisected      int  // number of runs that are left out, because bisect measured them; not in Runs
+	SidesTogether bool     // a group has points of base and of head
+	Combined      int      // number of sessions, where those that continue one another count as one, if a median is over runs of several; else 0
+	Varied        []string // the columns, gpu_name or cpu_model, that the ok runs of some point differ in
+	Bisected      int      // number of runs that are left out, because bisect measured them; not in Runs
 }
 
 // Group sums up the runs with equal values of the keys. Grouping.Fields describes each value. A missing value is nil or an empty

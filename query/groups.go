@@ -201,7 +201,7 @@ func (g *grouper) nameRates(ctx context.Context, r *scan.Reader) error {
 
 // runsSQL returns a subquery of the runs with their keys.
 func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
-	columns, err := scan.RunColumns(append([]string{"machine"}, pointsColumns...))
+	columns, err := scan.RunColumns(slices.Concat([]string{"machine"}, scan.Processors, pointsColumns))
 	if err != nil {
 		return "", err
 	}
@@ -246,9 +246,10 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 		}
 		runs = g.ofMetric(sel, runs)
 	}
+	aggregates, varied := variedSQL()
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+g.keysSQL("")+
-		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, combined, "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
-		scan.PointRows(runs, g.keysSQL("")+", machine, "+g.bisectedSQL(), endedCounts+combinedSQL+g.uncheckedSQL()), sel.Args...)
+		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, combined, "+strings.Join(varied, ", ")+", "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
+		scan.PointRows(runs, g.keysSQL("")+", machine, "+g.bisectedSQL(), endedCounts+combinedSQL+aggregates+g.uncheckedSQL()), sel.Args...)
 	return err
 }
 
@@ -279,6 +280,15 @@ const endedCounts = `, count(CASE WHEN status = 'ok' THEN true END) AS ended_ok,
 
 // combinedSQL is the aggregate of whether the median of a point is over runs of several sessions.
 const combinedSQL = `, min(CASE WHEN ok THEN session_id END) <> max(CASE WHEN ok THEN session_id END) AS combined`
+
+// variedSQL returns, for each of scan.Processors, the aggregate of whether the ok runs of a point differ in it, and the name of its column.
+func variedSQL() (aggregates string, names []string) {
+	for _, name := range scan.Processors {
+		aggregates += ", " + scan.VariedSQL(name) + " AS varied_" + name
+		names = append(names, "varied_"+name)
+	}
+	return aggregates, names
+}
 
 // ofBest returns the columns of group_points that only a best point has.
 func (g *grouper) ofBest() string {
@@ -325,6 +335,10 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 		"(SELECT count(*) FROM (SELECT 1 FROM group_points GROUP BY " + g.keysSQL("") + " HAVING count(DISTINCT side) > 1))",
 		"(SELECT count(*) FROM group_points WHERE combined)",
 	}
+	_, varied := variedSQL()
+	for _, name := range varied {
+		counts = append(counts, "(SELECT coalesce(bool_or("+name+"), false) FROM group_points)")
+	}
 	for i := range g.keys {
 		counts = append(counts, "count("+member(i)+")")
 	}
@@ -342,7 +356,12 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 			return err
 		}
 	}
-	if err := g.checkKeys(ctx, r, row[6:]); err != nil {
+	for i, name := range scan.Processors {
+		if row[6+i] == true {
+			g.found.Varied = append(g.found.Varied, name)
+		}
+	}
+	if err := g.checkKeys(ctx, r, row[6+len(varied):]); err != nil {
 		return err
 	}
 	if g.found.Runs == 0 {

@@ -42,6 +42,7 @@ const (
 	RuleFewRuns       = "few_runs"       // too few runs for a verdict
 	RuleNoisyRuns     = "noisy_runs"     // the medians of a point's runs vary a lot
 	RuleMixedMetric   = "mixed_metric"   // runs of a point have different metrics or units
+	RuleHardware      = "mixed_hardware" // runs of a point have different GPUs or processor models
 	RuleMissingMetric = "missing_metric" // some points of a group lack a metric that most of them have
 	RuleMachines      = "mixed_machines" // the runs are from several machines
 	RuleNoMachine     = "no_machine"     // the machine of some runs is unknown
@@ -153,7 +154,13 @@ func (r *reading) ofPoints() []Finding {
 		}
 		return p.OKRuns
 	}, nil)
-	return slices.Concat(few, noisy, mixed)
+	varied := r.pick(RuleHardware, func(p *Point) int {
+		if !p.varied {
+			return 0
+		}
+		return p.OKRuns
+	}, nil)
+	return slices.Concat(few, noisy, mixed, varied)
 }
 
 // missingMetrics returns the findings about metrics that most points of a group have, but some points with ok runs lack. Metrics that the

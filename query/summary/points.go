@@ -19,7 +19,8 @@ var pointMore = `,
 	CASE WHEN count(coalesce(p50, mean)) FILTER (ok) >= 3
 		THEN 1.4826 * mad(coalesce(p50, mean)) FILTER (ok) / nullif(abs(median(coalesce(p50, mean)) FILTER (ok)), 0) END AS runs_spread,
 	list(coalesce(p50, mean)) FILTER (ok AND coalesce(p50, mean) IS NOT NULL) AS run_values,
-	list_aggregate(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])), 'histogram') AS warning_runs`
+	list_aggregate(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])), 'histogram') AS warning_runs,
+	` + scan.VariedSQL(scan.Processors[0]) + " OR " + scan.VariedSQL(scan.Processors[1]) + ` AS varied`
 
 // place identifies the entry of points that a row of samples belongs to.
 type place struct{ group, machine, point, side string }
@@ -35,7 +36,7 @@ func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, er
 		identity[i] = duck.Identifier(name)
 	}
 	text := "SELECT " + r.keyColumns() + "point_id, side, machine, " + strings.Join(identity, ", ") + `, runs, ok_runs, statuses, samples_min, samples_max,
-	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, CASE WHEN comparable THEN run_values END, warning_runs, NOT comparable
+	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, CASE WHEN comparable THEN run_values END, warning_runs, NOT comparable, varied
 FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
 	places, partOf, seen := map[place]int{}, map[string]int{}, map[place]bool{}
 	for i := range r.parts { // those of the other side
@@ -91,6 +92,7 @@ func (r *reading) pointOf(c cells) Point {
 	v.Low, v.High = c.interval()
 	p.Warnings, p.Metrics = c.counts(r.shared), []Value{}
 	p.mixed, _ = c.next().(bool)
+	p.varied, _ = c.next().(bool)
 	if p.SamplesMax != nil && *p.SamplesMax < 2 { // a single sample has no spread
 		v.P99, v.Spread = nil, nil
 	}

@@ -333,7 +333,7 @@ func (s *shared) parameters(v any) map[string]string {
 // pointColumns are the columns of runs that points are made from.
 var pointColumns = []string{
 	"run_id", "session_id", "point_id", "side", "purpose", "source", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
-	"machine", "status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad",
+	"machine", "gpu_name", "cpu_model", "status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad",
 }
 
 // native is the SQL of a source that is this program.

@@ -173,7 +173,8 @@ type Point struct {
 	Warnings   map[string]int `json:"warnings" doc:"number of runs per warning"`
 	Ended      []Reason       `json:"reasons" doc:"why runs are not ok, most frequent first"`
 
-	mixed bool // ok runs have different primary metrics, or units of it
+	mixed  bool // ok runs have different primary metrics, or units of it
+	varied bool // ok runs have different GPUs or processor models
 }
 
 // primary returns the value of the primary metric; nil if there is none.

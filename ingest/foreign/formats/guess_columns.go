@@ -43,6 +43,9 @@ var fieldNames = map[string][]string{
 // numericFields are the columns whose numbers are ids and sizes, too. Other columns of numbers are no fields.
 var numericFields = []string{"started_at", "session_id", fieldRun}
 
+// processors are the fields that decide how fast a run is. A column with several of them in one table is an axis.
+var processors = []string{"gpu_name", "cpu_model"}
+
 // notes are the names of columns with texts that say nothing about what was measured.
 var notes = []string{
 	"note", "notes", "comment", "comments", "description", "remark", "remarks", "uuid", "guid", "id", "url", "link", "path", "file",
@@ -205,6 +208,8 @@ func (g *guessed) decideText(c *guessedColumn) {
 		g.Statuses, _ = statusesOf(c)
 	}
 	switch {
+	case slices.Contains(processors, field) && len(c.order) > 1: // runs that it tells apart are no repeats
+		g.Fields[c.name] = g.param(c)
 	case field != "":
 		g.Fields[c.name] = field
 	case slices.Contains([]string{"batch_size", "seq_len", "precision"}, schema.CanonicalAlias(name)):

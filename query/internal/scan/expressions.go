@@ -111,6 +111,15 @@ SELECT * REPLACE (
 ) FROM points)`
 }
 
+// Processors are the columns of runs that decide how fast a run is, besides its machine.
+var Processors = []string{"gpu_name", "cpu_model"}
+
+// VariedSQL returns an aggregate for PointRows that reports whether the ok runs of a point have several values of a column.
+func VariedSQL(column string) string {
+	of := "CASE WHEN ok THEN " + column + " END"
+	return fmt.Sprintf("coalesce(min(%[1]s) < max(%[1]s), false)", of)
+}
+
 // SameSQL returns an SQL aggregate that reports whether the rows in which a column is not NULL have the same value in another column,
 // which may be NULL. The other column is NULL in all other rows.
 func SameSQL(column, among string) string {

@@ -72,6 +72,9 @@ var sentences = map[string]func(f *summary.Finding) string{
 	summary.RuleMixedMetric: func(f *summary.Finding) string {
 		return fmt.Sprintf("the ok runs of %s differ in their primary metric or its unit, so they have no common number", points(f))
 	},
+	summary.RuleHardware: func(f *summary.Finding) string {
+		return fmt.Sprintf("the ok runs of %s differ in their GPU (gpu_name) or processor (cpu_model): each median is over several", points(f))
+	},
 	summary.RuleMissingMetric: func(f *summary.Finding) string {
 		in := ""
 		if f.Group != "" {

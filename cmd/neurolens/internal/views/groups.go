@@ -51,6 +51,9 @@ func (l Listing) groups(g query.Grouping) term.View {
 	if g.Combined > 1 {
 		v.Below = append(v.Below, combined(g.Combined))
 	}
+	for _, name := range g.Varied {
+		v.Below = append(v.Below, fmt.Sprintf("some medians are over several %s: --by %s tells them apart", name, strings.Join(slices.Concat(l.By, []string{name}), ",")))
+	}
 	if g.Bisected > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("%s of bisect left out, which measured older commits", term.Count(g.Bisected, "run")))
 	}
