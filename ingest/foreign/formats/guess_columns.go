@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -163,25 +164,45 @@ func (g *guessed) timeOf(c *guessedColumn) (format string, known bool) {
 		}
 		return "", false
 	}
-	fits := func(m mapping) bool {
-		t := mappedTable{mapping: &m, in: g.in}
-		return !slices.ContainsFunc(c.order, func(value string) bool {
-			var r schema.Run
-			return t.setStart(&r, value) != nil
-		})
-	}
 	if len(c.order) == 0 {
 		return "", false
 	}
-	if fits(mapping{}) {
+	if _, fits := g.starts(c, ""); fits {
 		return "", true
 	}
 	for _, layout := range timeLayouts {
-		if fits(mapping{layout: layout}) {
+		if _, fits := g.starts(c, layout); fits {
 			return layout, true
 		}
 	}
 	return "", false
+}
+
+// starts reads the values of a column as times in a layout; empty: in ISO 8601. fits is false if one is no such time.
+func (g *guessed) starts(c *guessedColumn, layout string) (starts []time.Time, fits bool) {
+	t := mappedTable{mapping: &mapping{layout: layout}, in: g.in}
+	for _, value := range c.order {
+		var r schema.Run
+		if t.setStart(&r, value) != nil {
+			return nil, false
+		}
+		starts = append(starts, r.StartedAt)
+	}
+	return starts, true
+}
+
+// decideTime takes a column as the start of the runs. Whether 03/04/2026 is in March or in April is in doubt, unless another value decides.
+func (g *guessed) decideTime(c *guessedColumn) {
+	g.Time, _ = g.timeOf(c)
+	rest, monthFirst := strings.CutPrefix(g.Time, "01/02/")
+	if !monthFirst {
+		return
+	}
+	dayFirst := "02/01/" + rest
+	asMonth, _ := g.starts(c, g.Time)
+	if asDay, fits := g.starts(c, dayFirst); fits && !slices.EqualFunc(asMonth, asDay, time.Time.Equal) {
+		g.doubts[c.name] = fmt.Sprintf("day first or month first? time: %s, or %s", dayFirst, g.Time)
+	}
 }
 
 // isTime reports whether the values of a column can be times.
@@ -203,7 +224,7 @@ func (g *guessed) decideText(c *guessedColumn) {
 	case g.has(field):
 		field = ""
 	case field == "started_at":
-		g.Time, _ = g.timeOf(c)
+		g.decideTime(c)
 	case field == "status":
 		g.Statuses, _ = statusesOf(c)
 	}
@@ -298,14 +319,14 @@ func (g *guessed) decideNumber(c *guessedColumn) bool {
 		g.Fields[c.name] = of
 		switch of {
 		case "started_at":
-			g.Time, _ = g.timeOf(c)
+			g.decideTime(c)
 		case "status":
 			g.Statuses, _ = statusesOf(c)
 		}
 	case c.hasAny(timeOfDay) && g.isTime(c):
 		if c.hasAny(timeOfDay[:8]) && !g.has("started_at") {
 			g.Fields[c.name] = "started_at"
-			g.Time, _ = g.timeOf(c)
+			g.decideTime(c)
 		} else {
 			g.Ignore = append(g.Ignore, c.name)
 			g.doubts[c.name] = "a time of day"
