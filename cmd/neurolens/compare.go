@@ -71,9 +71,8 @@ difference, in the unit of the metric.
 
 CHANGE is the Hodges-Lehmann estimate: the median of the pairwise differences
 between the runs of both sides, or of those within blocks. Where the two medians
-give another change, it is marked pairwise or paired. BASE and HEAD are medians
-of logarithms: with an even number of runs, a little below the medians that ls
-and bench show.
+give another change, it is marked pairwise or paired. BASE and HEAD are the
+medians that ls and bench show.
 
 Where no measured run has the metric of --metric, passes of a profiler are
 compared that have it, such as instructions of cachegrind.

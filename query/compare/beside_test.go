@@ -99,6 +99,25 @@ func latencies(t *testing.T, runs []schema.Run) map[string]any {
 	return answers
 }
 
+// TestShownIsPlainMedian: where some runs are left out, a side is shown as the median of the others, not of their logarithms.
+func TestShownIsPlainMedian(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for session, sides := range map[int][]string{1: {"base", "head"}, 2: {"head"}} {
+		for _, side := range sides {
+			runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) { r.Side = side }, 100, 100, 100, 400, 400, 400)...)
+		}
+	}
+	c := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "side=base", Head: "side=head"})
+	only(t, c)
+	r := c.Rows[0]
+	if !slices.Contains(r.Flags, compare.FlagLeftOut) {
+		t.Errorf("flags %v", r.Flags)
+	}
+	valuetest.Equal(t, fmt.Sprintf("%.6g %.6g", *r.Base.Value, *r.Head.Value), "250 250")
+}
+
 // TestBesideMedians: a change that the medians of the sides contradict says how it was computed, so that nobody who divides the
 // two medians is surprised.
 func TestBesideMedians(t *testing.T) {

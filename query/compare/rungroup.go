@@ -170,12 +170,16 @@ func (g *runGroup) level() float64 {
 	return stat.Median(append(space[:0], g.Locations...))
 }
 
-// shown returns the value of the point in the unit: the median of its runs' medians or, where that is not what is compared, the level.
+// shown returns the value of the point in the unit: the median of its runs' medians or, where means are compared, of their means.
 func (g *runGroup) shown(scale schema.Scale) float64 {
 	if g.Median != nil {
 		return *g.Median
 	}
-	return scale.InUnit(g.level())
+	values := make([]float64, len(g.Locations))
+	for i, location := range g.Locations {
+		values[i] = scale.InUnit(location)
+	}
+	return stat.Median(values)
 }
 
 // values returns the group with the values of its runs instead of their logarithms. It does not change the group itself, which may be
