@@ -46,7 +46,7 @@ func leadOf(rows []Row, others int) Lead {
 	var differences []stat.Estimate
 	for i := range rows {
 		r, e := &rows[i], rows[i].Estimates
-		holds := slices.Contains([]judge.Reason{"", judge.Noise, judge.Quantised, judge.Commits}, r.Reason)
+		holds := slices.Contains([]judge.Reason{"", judge.Noise, judge.Quantised, judge.Commits, judge.FewRuns}, r.Reason)
 		switch {
 		case e == nil, !holds, math.IsNaN(e.Low), math.IsInf(e.Low, 0), math.IsInf(e.High, 0):
 			none.Reason = r.Reason

@@ -320,8 +320,11 @@ func (d *draft) tTest(p *Pair, family *pooled, inflation float64) (stat.TTest, R
 // drifting or temporarily slow machine from a change, unless all runs of a side are identical. For different sessions the history
 // shows how much they differ.
 func (d *draft) mayBeDrift(p *Pair) bool {
-	return p.Ordered && !p.Confounded && d.own.StdErr > rounding*math.Abs(p.Base[0])
+	return p.Ordered && !p.Confounded && !d.identical(p)
 }
+
+// identical reports whether the runs of each side are identical.
+func (d *draft) identical(p *Pair) bool { return d.own.StdErr <= rounding*math.Abs(p.Base[0]) }
 
 // hasVerdict reports whether a pair can have a verdict. If it cannot, p would be misleading.
 func (d *draft) hasVerdict(p *Pair, rules Rules) bool {
@@ -428,6 +431,9 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 	}
 	if o.Reason == Noise && quanta*p.Resolution > p.Margin && math.Abs(o.Change.Value) <= quanta*p.Resolution {
 		o.Reason = Quantised
+	}
+	if o.Reason == Noise && d.identical(p) && o.sizeable() && o.Rule != RuleSessions && o.Rule != RuleFamilySessions {
+		o.Reason = FewRuns
 	}
 	if o.Reason == Noise || o.Reason == FewRuns {
 		o.MoreRuns = d.moreRuns(p, rules, family)

@@ -579,6 +579,27 @@ func TestRunsThatAreAllAlike(t *testing.T) {
 	}
 }
 
+// TestIdenticalRunsAreFew: what a verdict on identical runs lacks is not less noise but more runs, and so many more decide.
+func TestIdenticalRunsAreFew(t *testing.T) {
+	t.Parallel()
+	for _, points := range []int{1, 9} {
+		for _, rules := range []judge.Rules{{}, {Strict: true}} {
+			first := func(runs int) judge.Outcome {
+				pairs := []judge.Pair{twoPercent(level(runs, 1), level(runs, 1.4))}
+				for range points - 1 {
+					pairs = append(pairs, twoPercent(level(runs, 1), level(runs, 1)))
+				}
+				return judge.Alone(pairs, rules).Outcomes[0]
+			}
+			o := first(3)
+			valuetest.Equal(t, o.Reason, judge.FewRuns, "of", points)
+			if more := first(3 + o.MoreRuns); o.MoreRuns == 0 || more.Verdict != judge.Regressed {
+				t.Errorf("of %d points, %+v: %d more, p %g: %s", points, rules, o.MoreRuns, more.Adjusted, more.Verdict)
+			}
+		}
+	}
+}
+
 // TestRunsThatAreAllAlikeElsewhere: points with too few runs contribute nothing to others, nor do runs of one session to
 // those of another.
 func TestRunsThatAreAllAlikeElsewhere(t *testing.T) {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/neurolens/neurolens/schema/stat"
@@ -38,6 +39,14 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 		return 0 // the clock is too coarse
 	}
 	next := Spend(max(p.Looks, 1)+1, p.Planned)
+	if o.Rule == RuleRanks {
+		more := 1 + sort.Search(maxMoreRuns, func(i int) bool {
+			base, head := slices.Repeat(p.Base[:1], len(p.Base)+1+i), slices.Repeat(p.Head[:1], len(p.Head)+1+i)
+			_, chance := stat.MannWhitney(base, head)
+			return chance < Level*next/float64(max(family, 1))
+		})
+		return max(more, least-p.Runs())
+	}
 	f := forecast{
 		change: o.Change.Value, margin: o.Margin, variance: 2 * stat.UpperVariance(o.Variance, o.DF, varianceLess), have: p.Runs(), sides: 2,
 		strict: rules.Strict || p.Ordered, family: normalQuantile(Level * next / float64(max(family, 1))), alone: normalQuantile((1 - Confidence) * next),

@@ -145,7 +145,7 @@ type Reason string
 
 // The reasons.
 const (
-	FewRuns   Reason = "few_runs"     // fewer than 3 runs on a side; in a gate fewer than 5, or than 6 blocks
+	FewRuns   Reason = "few_runs"     // fewer than 3 runs on a side; in a gate fewer than 5, or than 6 blocks; too few for a small p if those of each side are identical
 	Noise     Reason = "noise"        // the interval is too wide
 	Quantised Reason = "quantised"    // at most two steps of the clock; more runs do not help
 	Sessions  Reason = "sessions"     // different sessions, and fewer than 7 earlier ones to know how sessions differ

@@ -427,7 +427,7 @@ func repeatsText(d *Document, comparison int) (most *summary.Pair, text string) 
 			continue
 		}
 		all++
-		known = known || p.Repeats != summary.Text(judge.FewRuns)
+		known = known || p.Repeats != summary.Text(judge.FewRuns) || p.Confidence != nil
 		switch p.Repeats {
 		case compare.RepeatsAlike:
 			alike++

@@ -248,7 +248,9 @@ func (w Comparison) announced() string {
 
 // repeatsKnown reports whether the repeats of some point without a verdict say whether its sides differ.
 func (w Comparison) repeatsKnown() bool {
-	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Repeats != nil && p.Repeats.Result != string(judge.FewRuns) })
+	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool {
+		return p.Repeats != nil && (p.Repeats.Result != string(judge.FewRuns) || Finite(p.Repeats.Adjusted))
+	})
 }
 
 // repeatsDiffer says in how many of the points without a verdict the repeats of the sides differ, and returns how many these are.
@@ -287,7 +289,7 @@ func RepeatsDiffer(differ, alike, all int, noun string) string {
 	case all == 1 && alike == 1:
 		return "the repeats do not differ"
 	case all == 1:
-		return "the repeats vary too much to tell whether they differ"
+		return "the repeats do not tell whether they differ"
 	case differ == all:
 		return "the repeats differ in " + term.All(all, noun)
 	case differ == 0:

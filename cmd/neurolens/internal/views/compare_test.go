@@ -218,7 +218,7 @@ func TestRepeatsDiffer(t *testing.T) {
 	}{
 		{1, 0, 1, "the repeats differ"},
 		{0, 1, 1, "the repeats do not differ"},
-		{0, 0, 1, "the repeats vary too much to tell whether they differ"},
+		{0, 0, 1, "the repeats do not tell whether they differ"},
 		{2, 0, 2, "the repeats differ in both points"},
 		{0, 2, 2, "the repeats differ in none of 2 points"},
 		{0, 1, 3, "the repeats differ in none of 3 points, 2 undecided"},
@@ -409,14 +409,14 @@ func TestFewRuns(t *testing.T) {
 	w.C.Rows[0].Verdict = judge.Improved
 	w.C.Rows[1].Verdict, w.C.Rows[1].Reason, w.C.Rows[1].MoreRuns = judge.Inconclusive, judge.FewRuns, 2
 	const flag, more = "fewer than 5 runs on a side: only a change that clearly exceeds the threshold counts, and none for a gate", "; (+n): measure at least n more per side"
-	const reason = "fewer than 3 runs on a side, too few for a verdict (a gate needs 5)" + more
+	const reason = "too few runs on a side for a verdict, which takes at least 3 (a gate needs 5)" + more
 	for want, places := range map[string][]int{flag: {0}, reason: {1}, reason + "; without (+n): " + flag: {0, 1}} {
 		if got := w.explained(term.View{}, places)[0]; got != "few_runs  "+want {
 			t.Errorf("%v: %s", places, got)
 		}
 	}
 	w.Gate = "gate: "
-	if got := w.explained(term.View{}, []int{1})[0]; got != "few_runs  fewer than 5 runs on a side, too few for a verdict (3 are enough without a gate)"+more {
+	if got := w.explained(term.View{}, []int{1})[0]; got != "few_runs  too few runs on a side for a verdict, which takes at least 5 (3 are enough without a gate)"+more {
 		t.Errorf("of a gate: %s", got)
 	}
 }

@@ -60,7 +60,7 @@ var repeatsMeanings = map[string]string{
 	compare.RepeatsDiffer: "a significant change of at least the threshold, corrected for all points",
 	compare.RepeatsAlike:  "the interval lies within the threshold",
 	string(judge.Noise):   "the repeats vary too much to tell",
-	string(judge.FewRuns): fmt.Sprintf("fewer than %d repeats on a side give no interval: measure each benchmark more often", judge.MinRuns),
+	string(judge.FewRuns): "too few repeats on a side to tell: measure each benchmark more often",
 }
 
 // reasons say why there is no verdict.
@@ -119,7 +119,7 @@ func (w Comparison) tooFew(places []int, flag string) string {
 	if w.Gate != "" {
 		least, other = judge.FirmRuns, fmt.Sprintf("%d are enough without a gate", judge.MinRuns)
 	}
-	text := fmt.Sprintf("fewer than %d runs on a side, too few for a verdict (%s); (+n): measure at least n more per side", least, other)
+	text := fmt.Sprintf("too few runs on a side for a verdict, which takes at least %d (%s); (+n): measure at least n more per side", least, other)
 	reason := func(place int) bool { return w.C.Rows[place].Reason == judge.FewRuns }
 	switch {
 	case !slices.ContainsFunc(places, reason):
