@@ -48,6 +48,25 @@ func TestCompareApart(t *testing.T) {
 	}
 }
 
+// TestCompareKnownSessions: of the few sessions of a store those are known that would count: of the point, and as far apart as the sides.
+func TestCompareKnownSessions(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for _, s := range []struct {
+		day   int
+		batch int64
+	}{{1, 8}, {4, 8}, {5, 8}, {6, 16}, {7, 16}, {8, 8}, {12, 8}} { // base and head are the last two of 8, 4 days apart
+		runs = append(runs, querytest.RunsOf(&n, s.day, querytest.Of(s.batch, func(r *schema.Run) {}), wobble(1000)...)...)
+	}
+	for base, want := range map[string]int{"session=last~1": 3, "session=last~6": 1} { // of days 8, 5 and 1, and of day 1
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: base, Head: "session=last"})
+		if p := got.Points[0]; p.History != want || p.Reason != judge.Sessions {
+			t.Errorf("%s: %d known, want %d (%s)", base, p.History, want, p.Reason)
+		}
+	}
+}
+
 // TestCompareApartPoints: the time between the sides of one point does not affect another point.
 func TestCompareApartPoints(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ type Point struct {
 	Method    judge.Method
 	Blocks    int     // number of blocks with runs of both sides
 	SessionSD float64 // standard deviation between sessions; NaN: unknown
-	History   int     // number of earlier sessions that are known, or an upper limit if these are fewer than are needed; negative: unknown
+	History   int     // number of earlier sessions of the point that count, at least Gap apart; negative: unknown, but fewer than are needed
 	Gap       int64   // minimum distance between earlier sessions, in microseconds; negative: unknown
 	MoreRuns  int
 	Warnings  []string // of the runs of both sides, ascending

@@ -19,18 +19,17 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 	}
 	earlier := newHistoryQuery(m.head.Reader, m.purpose())
 	earlier.machines, earlier.before, earlier.without = m.head.Machines, max(m.base.Since, m.head.Since), m.head.Sessions
-	known := len(m.base.Sessions)
-	if m.hasOwnStores() || m.head.Src.RunsByName > m.base.Runs+m.head.Runs { // there are other runs
-		var err error
-		if known, err = earlier.countSessions(ctx, judge.MinHistory); err != nil {
+	if !m.few() { // it takes long to read the sessions of points only to say how many there are
+		known, err := earlier.countSessions(ctx, judge.MinHistory)
+		if err != nil {
 			return err
 		}
-	}
-	if known < judge.MinHistory {
-		for _, p := range matched {
-			p.knownHistory = known
+		if known < judge.MinHistory { // too few for any point
+			for _, p := range matched {
+				p.knownHistory = -1
+			}
+			return nil
 		}
-		return nil // too few sessions for any point: reading can stop
 	}
 	gaps := map[pointKey]int64{}
 	for _, p := range matched {

@@ -36,7 +36,7 @@ type pairing struct {
 	decides             string   // newest session that can decide alone, if the sides have several; empty: none
 	distance            int64    // in microseconds, or unknown
 	history             []float64
-	knownHistory        int              // number of earlier sessions in history, or the most that it can have if these are fewer than are needed
+	knownHistory        int              // number of earlier sessions in history; negative: unknown, but fewer than are needed
 	earlier             []earlierSession // earlier sessions from which history is chosen
 	// planned is the number of planned looks (0: none). look is the number of repeats at the look at which the point had its last run
 	// (0: it is judged with its current runs). See plan.
