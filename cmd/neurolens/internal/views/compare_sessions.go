@@ -28,7 +28,7 @@ func (w Comparison) sessions() []string {
 		return lines
 	}
 	if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Repeats != nil && p.Reason == judge.Machines }) {
-		return append(lines, w.decidesImported(judge.MinHistory, ""))
+		return append(lines, w.decidesImported(term.Count(judge.MinHistory, "earlier session"), judge.MinHistory, ""))
 	}
 	otherwise := func(p compare.Point) bool { return !math.IsNaN(p.Change) && p.Reason != judge.Machines }
 	if confounded == 0 && (same || !slices.ContainsFunc(c.Points, otherwise)) { // more sessions do not make two machines one
@@ -116,35 +116,52 @@ func (w Comparison) withoutHistory(what string) []string {
 		far = " at least " + TimeText(time.Duration(gap)*time.Microsecond) + " apart"
 	}
 	why := fmt.Sprintf("%s: no verdict before %d earlier sessions%s show how much sessions differ", what, judge.MinHistory, far)
-	if w.C.Base.Imported == 0 || w.C.Head.Imported == 0 {
-		if 0 <= history && history < judge.MinHistory {
-			why += fmt.Sprintf(" (known: %d)", history)
-		}
-		return []string{why, "to decide it: " + w.together()}
+	switch {
+	case w.Files != [2]string{}:
+		why += " (a file has no earlier sessions)"
+	case 0 <= history && history < judge.MinHistory:
+		why += fmt.Sprintf(" (known: %d)", history)
 	}
-	store := ""
-	if w.Files != [2]string{} {
-		store = " (a file has no earlier sessions)"
+	if w.C.Base.Imported == 0 || w.C.Head.Imported == 0 {
+		return []string{why, "to decide it: " + w.together()}
 	}
 	if w.repeatsKnown() {
 		why += ", which " + w.confidence() + " and P leave out"
 	}
-	return []string{why + store, w.decidesImported(judge.MinHistory-min(max(history, 0), judge.MinHistory-1), far)}
+	missing := judge.MinHistory - min(max(history, 0), judge.MinHistory-1)
+	return []string{why, w.decidesImported(fmt.Sprintf("%d more", missing), missing, far)}
 }
 
-// decidesImported says what decides points of imported results: so many more sessions, so far apart.
-func (w Comparison) decidesImported(missing int, far string) string {
-	earlier, machine := term.Count(missing, "earlier session"), ""
+// runsSuffice reports whether some row would have a verdict if it were known how much sessions differ: sessions do not make up for repeats.
+func (w Comparison) runsSuffice() bool {
+	least := int64(judge.MinRuns)
+	if w.Gate != "" {
+		least = judge.FirmRuns
+	}
+	return slices.ContainsFunc(w.C.Rows, func(r compare.Row) bool {
+		if r.Repeats != nil {
+			return r.Repeats.Differ() || r.Repeats.Result == compare.RepeatsAlike
+		}
+		return r.Base != nil && r.Head != nil && min(r.Base.Runs, r.Head.Runs) >= least
+	})
+}
+
+// decidesImported says what decides points of imported results: earlier sessions, so many where files are compared.
+func (w Comparison) decidesImported(earlier string, ofFiles int, far string) string {
+	machine := ""
 	if len(w.C.Base.Machines)+len(w.C.Head.Machines) == 0 {
 		if w.hardware() != "" {
 			return "to decide it: bench both in turns on one machine"
 		}
 		machine = " (--machine NAME)"
 	}
-	if w.Files != [2]string{} {
-		earlier = fmt.Sprintf("both and %d earlier", missing)
+	if !w.runsSuffice() {
+		return "to decide it: measure each benchmark more often, both in turns"
 	}
-	return "to decide it: bench both in turns, or ingest " + earlier + far + machine
+	if w.Files != [2]string{} {
+		earlier = fmt.Sprintf("both and %d earlier%s", ofFiles, far)
+	}
+	return "to decide it: bench both in turns, or ingest " + earlier + machine
 }
 
 // together advises how to measure both sides in turns: in a session that can decide all points, or in a new one.

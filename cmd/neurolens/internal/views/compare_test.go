@@ -194,7 +194,7 @@ func TestHeadlineRepeats(t *testing.T) {
 	valuetest.Equal(t, w.relative(), true)
 	all.Differs = []query.FactDifference{{Kind: query.EnvironmentFact, Name: "os"}, {Kind: query.HardwareFact, Name: "cpu_model"}}
 	valuetest.Equal(t, w.headline(), differ+"B/op: 1 differs; no verdict (different cpu_model)")
-	valuetest.Equal(t, w.decidesImported(7, ""), "to decide it: bench both in turns on one machine")
+	valuetest.Equal(t, w.decidesImported("", 7, ""), "to decide it: bench both in turns on one machine")
 	all.Differs, all.Others = nil, nil
 	all.Points = append(all.Points, compared(compare.Added, 0, 0, 0).Point)
 	valuetest.Equal(t, w.headline(), differ+"1 added; no verdict (unknown machine)")
@@ -488,10 +488,18 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points, c.LeftOut = open, nil
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
-	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: bench both in turns, or ingest 7 earlier sessions")
+	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: measure each benchmark more often, both in turns")
+	c.Rows = []compare.Row{{Base: &compare.Measured{Runs: 3}, Head: &compare.Measured{Runs: 3}}}
+	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: bench both in turns, or ingest 7 more")
 	c.Points[0].Gap, c.Points[0].History = (6 * time.Second).Microseconds(), 1
-	said(w.sessions(), "no verdict before 7 earlier sessions at least 6 s apart show how much sessions differ|"+
-		"to decide it: bench both in turns, or ingest 6 earlier sessions at least 6 s apart")
+	said(w.sessions(), "no verdict before 7 earlier sessions at least 6 s apart show how much sessions differ (known: 1)|"+
+		"to decide it: bench both in turns, or ingest 6 more")
+	w.Gate = "gate: "
+	said(w.sessions(), "to decide it: measure each benchmark more often, both in turns")
+	w.Gate = ""
+	c.Rows[0].Repeats = &compare.Repeats{Result: string(judge.Noise)}
+	said(w.sessions(), "to decide it: measure each benchmark more often, both in turns")
+	c.Rows[0].Repeats = &compare.Repeats{Result: compare.RepeatsAlike}
 	files := w
 	files.Files = [2]string{"old.txt", "new.txt"}
 	said(files.sessions(), "differ (a file has no earlier sessions)|to decide it: bench both in turns, or ingest both and 6 earlier at least 6 s apart")
