@@ -120,7 +120,7 @@ func (x *explanation) correct() {
 	for i, adjusted := range stat.BenjaminiHochberg(p) {
 		e := tested[i]
 		e.Adjusted, e.Tested = &adjusted, len(p)
-		if e.tier != unranked && adjusted >= judge.Level {
+		if (e.tier != unranked || e.Verdict == RepeatsDiffer) && adjusted >= judge.Level {
 			e.tier, e.Verdict = unranked, string(judge.Inconclusive)
 		}
 	}
@@ -252,7 +252,7 @@ type ExplainRow struct {
 	Unit           string
 	Scale          schema.Scale
 	Share          *float64
-	Verdict        string          // a judge.Verdict or, for a contrast, a judge.ContrastVerdict
+	Verdict        string          // a judge.Verdict, RepeatsDiffer or RepeatsAlike or, for a contrast, a judge.ContrastVerdict
 	P              *float64        // p-value of no difference
 	Adjusted       *float64        // P adjusted for all that were tested
 	Tested         int             // number of these; 0: not tested
@@ -296,7 +296,7 @@ func ExplainFields() []answer.Field[ExplainRow] {
 		text("unit", "stored unit of the values", func(r *ExplainRow) string { return r.Unit }),
 		text("scale", "how values are compared: ratio or difference", func(r *ExplainRow) string { return string(r.Scale) }),
 		number("share", "for an op its share of the sum of the changes of all ops; it is negative if the op changed in the other direction. For a contrast its share of the change of the point", func(r *ExplainRow) *float64 { return r.Share }),
-		text("verdict", "for metrics and stages the verdict, corrected for how many were tested; for a contrast explains, opposes, noise or inconclusive", func(r *ExplainRow) string { return r.Verdict }),
+		text("verdict", "for metrics and stages the verdict or, where there is none, differ or alike of their repeats, corrected for how many were tested; for a contrast explains, opposes, noise or inconclusive", func(r *ExplainRow) string { return r.Verdict }),
 		number("p", "p-value: probability of a difference at least this large if nothing changed", func(r *ExplainRow) *float64 { return r.P }),
 		number("p_adjusted", "p-value adjusted for how many were tested", func(r *ExplainRow) *float64 { return r.Adjusted }),
 		field("tested", answer.TypeInteger, "number of metrics and stages, or of facts, that were tested", func(r *ExplainRow) any { return answer.Positive(r.Tested) }),
@@ -515,7 +515,13 @@ func (x *explanation) metrics(c Comparison) {
 			}
 		}
 		row := compared(MetricEvidence, r.Metric, r)
-		if r.Estimates != nil {
+		switch {
+		case r.Repeats != nil:
+			row.P = &r.Repeats.Adjusted
+			if r.Repeats.Differ() || r.Repeats.Result == RepeatsAlike {
+				row.Verdict = r.Repeats.Result
+			}
+		case r.Estimates != nil:
 			row.P = &r.Estimates.P
 		}
 		x.evidence = append(x.evidence, evidence{ExplainRow: row, tier: tier, size: sizeOf(r), test: true})

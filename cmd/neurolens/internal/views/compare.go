@@ -722,6 +722,14 @@ func (w Comparison) hidden(places []int) string {
 // ofPoint returns the verdict of a point.
 func ofPoint(p *compare.Point) judge.Verdict { return p.Verdict }
 
+// said returns the word in the table for a point: where no point has a verdict, the result of its repeats.
+func (w Comparison) said(p *compare.Point) judge.Verdict {
+	if w.repeatsOnly() {
+		return ResultOf(p)
+	}
+	return p.Verdict
+}
+
 // ResultOf returns the result of the repeats of a point if they were examined, and else the verdict.
 func ResultOf(p *compare.Point) judge.Verdict {
 	if p.Repeats != nil {

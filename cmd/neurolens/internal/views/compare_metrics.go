@@ -263,23 +263,27 @@ func (b metricsTable) addTable(v term.View) term.View {
 func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.Cell) {
 	columns := AxisColumns(varying)
 	relative := b.relative() && b.C.Contrast.Axis == ""
+	verdict, words := term.Column{Header: "VERDICT"}, b.C.Contrast.Axis == ""
+	if b.repeatsOnly() { // as in points
+		verdict, words = term.Column{Header: "REPEATS", Fixed: true}, false
+	}
 	for _, metric := range b.C.Metrics {
 		columns = append(columns, MetricColumn(metric), term.Column{Header: "CHANGE", Right: true})
 		if relative {
 			columns = append(columns, term.Column{Header: "RELATIVE"})
 		}
-		columns = append(columns, term.Column{Header: "VERDICT"})
+		columns = append(columns, verdict)
 	}
-	if b.C.Contrast.Axis == "" {
+	if words {
 		columns = append(columns, term.Column{Header: "", Drop: 1})
 	}
 	rows := make([][]term.Cell, len(b.pairs))
 	for i, p := range b.pairs {
 		rows[i] = AxisCells(varying, i)
 		for _, r := range p.rows {
-			rows[i] = append(rows[i], resultCells(r, both, relative)...)
+			rows[i] = append(rows[i], b.resultCells(r, both, relative)...)
 		}
-		if b.C.Contrast.Axis == "" {
+		if words {
 			rows[i] = append(rows[i], term.Cell{Text: p.words(b.C.Metrics)})
 		}
 	}
@@ -287,7 +291,7 @@ func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.
 }
 
 // resultCells returns the value of a metric, its change and the verdict, all unknown if r is nil.
-func resultCells(r *compare.Row, both, relative bool) []term.Cell {
+func (b metricsTable) resultCells(r *compare.Row, both, relative bool) []term.Cell {
 	unknown := term.Cell{Text: term.Unknown}
 	cells := []term.Cell{unknown, unknown}
 	if relative {
@@ -305,7 +309,7 @@ func resultCells(r *compare.Row, both, relative bool) []term.Cell {
 	if relative {
 		cells[2] = relativeCell(r.Relative)
 	}
-	cells[len(cells)-1] = verdictCell(r.Verdict)
+	cells[len(cells)-1] = verdictCell(b.said(&r.Point))
 	return cells
 }
 

@@ -431,7 +431,7 @@ func (w Comparison) metricCounts() []string {
 		counts := map[judge.Verdict]int{}
 		for _, p := range w.C.Points {
 			if p.Metric == metric && !p.Control {
-				counts[p.Verdict]++
+				counts[w.said(&p)]++
 			}
 		}
 		text := verdictCounts(counts)

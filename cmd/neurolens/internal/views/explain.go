@@ -116,6 +116,9 @@ func (w Explanation) above() []string {
 	if change != term.Unknown {
 		line += term.Gap + change + interval(row)
 	}
+	if row.Repeats != nil {
+		verdict, words = "repeats", row.Repeats.Result
+	}
 	line += term.Gap + verdict
 	if words != "" {
 		line += term.Gap + words
@@ -190,28 +193,28 @@ func shortHashes(texts []string) string {
 
 // quiet returns lines about facts that were examined and do not differ.
 func (w Explanation) quiet(rows []compare.ExplainRow) []string {
-	var same, inconclusive []string
+	words := []string{compare.RepeatsDiffer, compare.RepeatsAlike, string(judge.Unchanged), string(judge.Inconclusive)}
+	lists := make([][]string, len(words))
 	ops := 0
 	for _, row := range rows {
-		switch {
-		case row.Kind == string(compare.OpEvidence):
+		if row.Kind == string(compare.OpEvidence) {
 			ops++
-		case row.Verdict == string(judge.Unchanged):
-			same = append(same, row.Name)
-		default:
-			text := row.Name
-			if change := evidenceChange(&row); change != "" {
-				text += " " + change
-			}
-			inconclusive = append(inconclusive, text)
+			continue
 		}
+		list, text := slices.Index(words, row.Verdict), row.Name
+		if list < 0 {
+			list = len(words) - 1
+		}
+		if change := evidenceChange(&row); change != "" && row.Verdict != string(judge.Unchanged) {
+			text += " " + change
+		}
+		lists[list] = append(lists[list], text)
 	}
 	var lines []string
-	if len(same) > 0 {
-		lines = append(lines, "unchanged"+term.Gap+strings.Join(same, ", "))
-	}
-	if len(inconclusive) > 0 {
-		lines = append(lines, "inconclusive"+term.Gap+strings.Join(inconclusive, ", "))
+	for i, texts := range lists {
+		if len(texts) > 0 {
+			lines = append(lines, words[i]+term.Gap+strings.Join(texts, ", "))
+		}
 	}
 	switch {
 	case ops > 0:
