@@ -110,7 +110,7 @@ thresholds: {latency: {abs: 1000 s}}
 	compare := programtest.Program(t, dir, "compare", "session=last", "--all", "--gate", "--format", "table")
 	_ = compare.Run()
 	for _, want := range []string{
-		"looked at up to 2 times during measurement: a change counts only at a confidence of 97.5 %, instead of 95 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
+		"looked at up to 2 times during measurement: intervals have, and a change needs, a confidence of 97.5 % instead of 95 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
 	} {
 		if !regexp.MustCompile(want).MatchString(strings.Join(strings.Fields(compare.Printed.String()), " ")) {
 			t.Errorf("no %q in\n%s%s", want, compare.Printed.String(), compare.Messages.String())

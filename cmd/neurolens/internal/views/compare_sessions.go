@@ -13,8 +13,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sessions explains the effect of different sessions on the verdicts.
-func (w Comparison) sessions() []string {
+// sessions explains the effect of sessions on the verdicts, and the confidence of the intervals.
+func (w Comparison) sessions() []string { return append(w.betweenSessions(), w.looked()...) }
+
+// betweenSessions explains the effect of different sessions on the verdicts.
+func (w Comparison) betweenSessions() []string {
 	c := w.C
 	homeless := c.Base.NoSession + c.Head.NoSession
 	same := homeless == 0 && slices.Equal(c.Base.Sessions, c.Head.Sessions)
@@ -23,7 +26,7 @@ func (w Comparison) sessions() []string {
 	lines := w.leftOut()
 	switch whole := confounded == 0 && len(lines) > 0; {
 	case (same || whole) && in > 0:
-		return slices.Concat([]string{w.howInterleaved()}, w.pooled(), w.looked(), lines)
+		return slices.Concat([]string{w.howInterleaved()}, w.pooled(), lines)
 	case whole:
 		return lines
 	}
@@ -198,7 +201,7 @@ func TimeText(d time.Duration) string {
 // looked says how sure points have to be that were looked at before, or may have been.
 func (w Comparison) looked() []string {
 	least, most := w.spends()
-	surer := fmt.Sprintf("a change counts only at a confidence of %s, instead of %s", Confidence(1-judge.Level*least), Confidence(1-judge.Level))
+	surer := fmt.Sprintf("intervals have, and a change needs, a confidence of %s instead of %s", Confidence(1-judge.Level*least), Confidence(1-judge.Level))
 	if least < most {
 		surer = "for some points " + surer
 	}

@@ -514,6 +514,8 @@ func TestCompareLinesCount(t *testing.T) {
 	if got := w.sessions(); got != nil {
 		t.Errorf("got %q of sides that ran together", got)
 	}
+	c.Points[0].Spend = judge.Spend(2, 0)
+	said(w.sessions(), "looked at after each session: intervals have, and a change needs, a confidence of 99.17 % instead of 95 %")
 	c.Points = append(c.Points, c.Points[0])
 	c.Metrics = append(c.Metrics, "energy")
 	said(w.counts(), "2 results: 2 regressed")
