@@ -109,17 +109,21 @@ func (p *Point) With(field string, of *Point) Point {
 }
 
 // InStep reports whether an axis determines a field, as the variant does the backend if each variant has its own: of n points or groups, each
-// value of the axis has exactly one value of the field, and these values differ.
-func InStep(n int, axis, field func(i int) string) bool {
+// value of the axis has exactly one value of the field, and these values differ. text returns a field as a text, which is empty if it is NULL.
+// Benchmarks are in step with a parameter only if each has one value of it: those with several, or with none, do different work.
+func InStep(n int, axis, field string, text func(i int, field string) string) bool {
 	of, differ := map[string]string{}, false // by value of the axis
 	for i := range n {
-		at, value := axis(i), field(i)
+		at, value := text(i, axis), text(i, field)
 		first, known := of[at]
 		if known && first != value {
 			return false
 		}
 		of[at] = value
-		differ = differ || value != field(0)
+		differ = differ || value != text(0, field)
+	}
+	if _, without := of[""]; field == "benchmark" && strings.HasPrefix(axis, filter.ParamPrefix) {
+		return differ && !without && len(slices.Compact(slices.Sorted(maps.Values(of)))) == len(of)
 	}
 	return differ
 }
@@ -127,13 +131,15 @@ func InStep(n int, axis, field func(i int) string) bool {
 // WithoutAxis returns points without an axis, and without the fields that are in step with it, but for the machine. Of two points that differ
 // in nothing else it returns equal ones.
 func WithoutAxis(points []Point, axis string) []Point {
-	text := func(field string) func(i int) string {
-		return func(i int) string {
-			if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
-				return fmt.Sprint(points[i].Parameter(name))
-			}
-			return fmt.Sprint(points[i].Value(field))
+	text := func(i int, field string) string {
+		value := points[i].Value(field)
+		if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
+			value = points[i].Parameter(name)
 		}
+		if value == nil {
+			return ""
+		}
+		return "=" + fmt.Sprint(value)
 	}
 	fields := slices.DeleteFunc(slices.Clone(Identity), func(field string) bool { return field == "machine" && field != axis })
 	names := map[string]bool{}
@@ -144,7 +150,7 @@ func WithoutAxis(points []Point, axis string) []Point {
 	}
 	fields = append(fields, slices.Sorted(maps.Keys(names))...)
 	fields = slices.DeleteFunc(fields, func(field string) bool {
-		return field != axis && !InStep(len(points), text(axis), text(field))
+		return field != axis && !InStep(len(points), axis, field, text)
 	})
 	rest := slices.Clone(points)
 	for _, field := range fields {

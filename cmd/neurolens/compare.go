@@ -41,9 +41,9 @@ line names. If none does, it guesses the axis, says so, and names the command
 for another; a gate guesses nothing. --matrix names a baseline. Of a session of
 bench --against, a filter without side= is the newer side.
 
-Two points are paired when all their axes are equal. Axes that are constant on
-each side but differ between the sides are ignored, so compare backend=torch
-backend=onnxrt pairs each torch point with its onnxrt counterpart.
+Two points are paired when all their axes are equal. Axes that the two filters
+fix to different values are ignored, so compare backend=torch backend=onnxrt
+pairs each torch point with its onnxrt counterpart.
 
 Either side may be a result file that ingest can read: a path, file:PATH, or
 git:REF:PATH for the file in a commit. It is not stored. A filter may follow it

@@ -55,7 +55,7 @@ func TestBaseDB(t *testing.T) {
 			t.Errorf("the sides are %+v and %+v", got.Base, got.Head)
 		}
 	}
-	if got := mustCompare(t, stored, compare.Request{BaseDB: file, Base: "variant=gone", Head: "session=last"}); len(got.Rows) == 0 || got.Base.Runs != len(wobble(1)) {
+	if got := mustCompare(t, stored, compare.Request{BaseDB: file, Base: "variant=gone", Head: "session=last variant=null"}); len(got.Rows) == 0 || got.Base.Runs != len(wobble(1)) {
 		t.Errorf("a filter of the base finds %d runs", got.Base.Runs)
 	}
 	bare := mustCompare(t, querytest.SealedRuns(t, all[len(all)-len(wobble(1)):]), compare.Request{BaseDB: file, Head: "session=last", Limit: 5})

@@ -135,8 +135,8 @@ func (c *Comparison) HasSecondLook() bool {
 
 // Compare compares two selections.
 //
-// Two points are paired if all their identity fields and their machine are equal. Fields that are constant on each side but differ
-// between the sides are ignored. It is an ErrInput if a selection has no runs, if a run is on both sides, if no points can be
+// Two points are paired if all their identity fields and their machine are equal. If both filters name a field that is constant on each side but
+// differs between the sides, all such fields are ignored, and the machine and those of two files in any case. It is an ErrInput if a selection has no runs, if a run is on both sides, if no points can be
 // paired, and if BaseDB has runs of a session of Head. If BaseDB has several machines, only those that Head has are compared, if there
 // are any.
 func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
@@ -412,7 +412,7 @@ func (m *comparison) matched(ctx context.Context, metric string) ([]*pairing, er
 			if err := m.checkBaseFile(ctx, metric); err != nil {
 				return nil, err
 			}
-			by := newMatcher(base, head, m.axis, len(m.guesses) > 0, common)
+			by := newMatcher(base, head, m.axis, len(m.guesses) > 0, common, m.named)
 			if m.names == nil && len(base) > 0 && len(head) > 0 { // a metric that one side lacks says nothing of the sides
 				m.names = by.differs
 			}

@@ -159,15 +159,16 @@ func inOrder(a, b *pairing) int {
 	return strings.Compare(x.Machine, y.Machine)
 }
 
-// matcher determines which fields have to be equal for two points to be paired: all except the fields that are constant on each side but
-// differ between the sides, and the axis whose values are compared.
+// matcher determines which fields have to be equal for two points to be paired: all except the axis whose values are compared, the machine if
+// each side has one, and the fields that are constant on each side but differ between the sides, if the sides name one of these (see named).
+// Otherwise such points are not the same: two sessions may have measured different values of an axis.
 type matcher struct {
 	axis    string   // field whose values are compared, or empty
 	guessed bool     // nobody named the axis: points of different benchmarks, which do different work, are not paired unless it is the axis
 	fields  []string // query.Identity and then parameters; only the machine if points are paired by id
 	byID    bool     // points are paired by id
 	skip    map[string]bool
-	differs []query.FactDifference // the fields that are constant on each side and differ, except the axis
+	differs []query.FactDifference // the skipped fields, except the axis
 }
 
 // axisOf returns the field of the key of an axis. It is an ErrInput if the key is neither an identity field nor a parameter.
@@ -187,7 +188,8 @@ func axisOf(key string) (string, error) {
 	return "", answer.InputError("compare: %s is not an axis: want a parameter, or one of %s", answer.Brief(key), strings.Join(query.Identity, ", "))
 }
 
-func newMatcher(base, head runGroups, axis string, guessed, byID bool) *matcher {
+// newMatcher returns the matcher of two sides. named reports whether the sides name a field.
+func newMatcher(base, head runGroups, axis string, guessed, byID bool, named func(field string) bool) *matcher {
 	m := &matcher{skip: map[string]bool{}, guessed: guessed, byID: byID}
 	if m.byID {
 		m.fields = []string{"machine"}
@@ -208,15 +210,28 @@ func newMatcher(base, head runGroups, axis string, guessed, byID bool) *matcher 
 	m.axis = axis
 	m.skip[axis] = true
 	m.skipInStep(base, head)
+	var differ []query.FactDifference
 	for _, field := range m.fields {
 		of, constant := m.constant(base, field)
 		as, also := m.constant(head, field)
 		if constant && also && of != as && m.mayDiffer(field) {
-			m.skip[field] = true
-			m.differs = append(m.differs, query.FactDifference{Kind: query.ConfigurationFact, Name: field, Base: valuesIn(of), Head: valuesIn(as)})
+			differ = append(differ, query.FactDifference{Kind: query.ConfigurationFact, Name: field, Base: valuesIn(of), Head: valuesIn(as)})
 		}
 	}
+	if other := func(d query.FactDifference) bool { return d.Name != "machine" }; !slices.ContainsFunc(differ, func(d query.FactDifference) bool { return other(d) && named(d.Name) }) {
+		differ = slices.DeleteFunc(differ, other)
+	}
+	for _, d := range differ {
+		m.skip[d.Name] = true
+	}
+	m.differs = append(m.differs, differ...)
 	return m
+}
+
+// named reports whether the filters of both sides name a field, or the runs or points themselves, or both sides are files.
+func (m *comparison) named(field string) bool {
+	keys := []string{field, "run_id", pointID}
+	return m.req.BaseFile != "" && m.req.HeadFile != "" || filter.Mentions(m.base.Narrowed, keys...) && filter.Mentions(m.head.Narrowed, keys...)
 }
 
 // mayDiffer reports whether a field that is not skipped yet may be skipped.
@@ -230,9 +245,9 @@ func (m *matcher) skipInStep(base, head runGroups) {
 		return
 	}
 	all := slices.Concat(base, head)
+	text := func(i int, field string) string { return m.value(all[i], field) }
 	for _, field := range m.fields {
-		text := func(field string) func(i int) string { return func(i int) string { return m.value(all[i], field) } }
-		if !m.mayDiffer(field) || field == "machine" || !query.InStep(len(all), text(m.axis), text(field)) {
+		if !m.mayDiffer(field) || field == "machine" || !query.InStep(len(all), m.axis, field, text) {
 			continue
 		}
 		m.skip[field] = true
@@ -315,15 +330,32 @@ func (m *matcher) key(g *runGroup) string {
 	return b.String()
 }
 
-// whyDisjoint explains why no points can be paired: the first field without a common value of both sides.
+// whyDisjoint explains why no points can be paired: the first field without a common value of both sides, and what compares its values if each
+// side has one.
 func (m *matcher) whyDisjoint(base, head runGroups) string {
 	for _, field := range m.fields {
 		of, as := m.values(base, field), m.values(head, field)
 		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
-			return fmt.Sprintf("%s is %s on the base and %s on the head", field, someOf(of), someOf(as))
+			why := fmt.Sprintf("%s is %s on the base and %s on the head", field, someOf(of), someOf(as))
+			if m.axis == "" && len(of) == 1 && len(as) == 1 && field != "machine" {
+				why += fmt.Sprintf("; %s in BASE and %s in HEAD compares them", condition(field, of[0]), condition(field, as[0]))
+			}
+			return why
 		}
 	}
 	return "no combination of axis values is on both sides"
+}
+
+// condition returns the condition of a filter that a field has a value, which is given as value returns it.
+func condition(field, value string) string {
+	key := field
+	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
+		key = filter.ParameterKey(name)
+	}
+	if value == "" {
+		return key + "=null"
+	}
+	return key + "=" + filter.QuoteWord(value[1:])
 }
 
 // values returns the different values of a field, as value returns them, ascending.

@@ -328,6 +328,39 @@ func TestCompareStandsIn(t *testing.T) {
 	valuetest.DeepEqual(t, stands, []string{"a x missing"}, "points that stand for one without a value")
 }
 
+// TestCompareOtherValues: two selections that have different values of an axis have no point in common, unless both name it, or are files. The
+// error has the conditions that do. A benchmark is no value of a parameter that it lacks, or that has other values there.
+func TestCompareOtherValues(t *testing.T) {
+	t.Parallel()
+	n := 0
+	of := func(session int, machine, benchmark string, params map[string]string) []schema.Run {
+		return querytest.RunsOf(&n, session, func(r *schema.Run) { r.Env.Machine, r.Benchmark, r.Params = machine, benchmark, params }, wobble(1000)...)
+	}
+	base, head := of(1, "a", "zip", map[string]string{"lvl": "9", "if": "x y"}), of(2, "b", "zip", map[string]string{"lvl": "1", "if": "x y"})
+	db := querytest.SealedRuns(t, slices.Concat(base, head, of(3, "a", "join", map[string]string{"n": "10"}), of(3, "a", "join", map[string]string{"n": "1000"}), of(3, "a", "sum", nil)))
+	first, second := "session="+querytest.SessionID(1), "session="+querytest.SessionID(2)
+	for _, sides := range [][2]string{{first, second}, {first, second + " lvl=1"}, {first + " machine=a", second + " machine=b"}} {
+		_, err := compare.Compare(t.Context(), db, compare.Request{Base: sides[0], Head: sides[1]})
+		querytest.WantInput(t, err, "no point of the base has a counterpart on the head: param.lvl is 9 on the base and 1 on the head; lvl=9 in BASE and lvl=1 in HEAD compares them")
+	}
+	for _, req := range []compare.Request{
+		{Base: first + " lvl=9", Head: second + " param.lvl=1"},
+		{Base: "run=" + base[0].RunID, Head: "run=" + head[0].RunID},
+		{BaseDB: querytest.SealedRuns(t, base), BaseFile: "a", Head: second, HeadFile: "b"},
+	} {
+		c := mustCompare(t, db, req)
+		valuetest.Equal(t, len(c.Rows), 1, req.Base)
+		valuetest.Contains(t, fmt.Sprint(c.Differs), "{configuration param.lvl [9] [1]}", req.Base)
+	}
+	c := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(3), Axis: "n", Reference: "10"})
+	var lines []string
+	for i := range c.Rows {
+		lines = append(lines, cellOf(c, i, "benchmark")+" "+cellOf(c, i, "verdict"))
+	}
+	slices.Sort(lines)
+	valuetest.DeepEqual(t, lines, []string{"join unchanged", "sum added"})
+}
+
 // TestComparePaired: points of only one side are left out, also if an axis has many values; the others are unchanged.
 func TestComparePaired(t *testing.T) {
 	t.Parallel()

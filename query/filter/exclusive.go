@@ -62,8 +62,8 @@ func wanted(text string) map[string]string {
 	return values
 }
 
-// Mentions reports whether a filter has a condition on one of the columns. It is false for filters with errors.
-func Mentions(text string, columns ...string) bool {
+// Mentions reports whether a filter has a condition on the field of one of the keys. It is false for filters with errors.
+func Mentions(text string, keys ...string) bool {
 	n, err := parseFilter(text)
 	if err != nil || n == nil {
 		return false
@@ -72,7 +72,10 @@ func Mentions(text string, columns ...string) bool {
 	has = func(n *node) bool {
 		if n.kind == tokenWord {
 			f := FieldOf(n.word.Key)
-			return slices.Contains(columns, f.Column.Name)
+			return slices.ContainsFunc(keys, func(key string) bool {
+				of := FieldOf(key)
+				return of.Column.Name == f.Column.Name && of.Entry == f.Entry
+			})
 		}
 		return slices.ContainsFunc(n.parts, has)
 	}

@@ -3,6 +3,8 @@ package filter
 import (
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestExclusive: filters are two selections if no run can match both; otherwise they are one.
@@ -56,6 +58,7 @@ func TestMentions(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
+	valuetest.DeepEqual(t, []bool{Mentions("bs=1", "batch_size"), Mentions("param.n=1", "n"), Mentions("n=1", "param.n"), Mentions("m=1", "param.n")}, []bool{true, true, true, false})
 }
 
 // TestTwoSides: two arguments that exclude one another are a base and a head, also with values that need quotes; others are one selection.

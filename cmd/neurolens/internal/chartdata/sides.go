@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 )
 
 // The sides of two selections.
@@ -60,11 +61,16 @@ func inBoth(a, b []query.SampledRun) (n int) {
 }
 
 // gatherSides makes a group of the runs of each side of a point, those of a point next to one another. Points of two sides are the same
-// where they agree in all but what is constant on each side, as in a comparison.
+// where they agree in all but the machine, the side and, if both filters name one of these, the axes that are constant on each side, as in a
+// comparison.
 func (s *sampled) gatherSides() {
 	constants, varying := views.Axes(s.subjects(), axisColumns)
 	others := func(of []string) bool { return slices.ContainsFunc(of, func(v string) bool { return v != of[0] }) }
-	varying = slices.DeleteFunc(varying, func(x views.Axis) bool { return !others(x.Values[:s.bases]) && !others(x.Values[s.bases:]) })
+	constant := func(x views.Axis) bool { return !others(x.Values[:s.bases]) && !others(x.Values[s.bases:]) }
+	named := slices.ContainsFunc(varying, func(x views.Axis) bool {
+		return constant(x) && x.Name != "machine" && filter.Mentions(s.req.Base, x.Name) && filter.Mentions(s.req.Filter, x.Name)
+	})
+	varying = slices.DeleteFunc(varying, func(x views.Axis) bool { return constant(x) && (named || x.Name == "machine" || x.Name == "side") })
 	s.title = plain(strings.Join(constants, " · "))
 	names := plainAll(views.PointNames(varying, len(s.found.Runs)))
 	at := map[[2]string]int{}

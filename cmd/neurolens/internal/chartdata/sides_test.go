@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // ofSides asks for the samples of two sessions.
@@ -85,7 +86,10 @@ func TestSidesByAxis(t *testing.T) {
 			runs[i].PointID = schema.PointID(&runs[i])
 		}
 	}
-	f, _, err := maker.ECDF(ctx, stored(t, runs...), chartdata.Sampled{Base: "backend=cpu bs=1", SamplesRequest: query.SamplesRequest{Filter: "backend=cuda bs=1"}})
+	db := stored(t, runs...)
+	_, _, err := maker.ECDF(ctx, db, ofSides)
+	valuetest.Fails(t, err, "no point is on both sides", "the sessions have different backends, which nobody named")
+	f, _, err := maker.ECDF(ctx, db, chartdata.Sampled{Base: "backend=cpu bs=1", SamplesRequest: query.SamplesRequest{Filter: "backend=cuda bs=1"}})
 	ok(t, err)
 	if len(f.Panels) != 0 || len(f.Series) != 2 || f.Series[0].Name != "base" || f.Series[1].Name != "head" || f.Kind != chart.ECDF || strings.Contains(f.Title, "backend") {
 		t.Errorf("%s: %d panels, %d series", f.Title, len(f.Panels), len(f.Series))

@@ -451,7 +451,7 @@ var flagsOf = map[string]map[string]string{
 		"baseline": "a baseline is the first argument: neurolens compare baseline=NAME session=last", "fail-on-regression": "--gate does that", "fail": "--gate does that", "err": "--gate does that",
 		"benchmark-compare-fail": "--gate --threshold 5% does that", "factor": "--threshold 10% does that", "f": "--threshold 10% does that", "alpha": "the false discovery rate is fixed at 5 %; --strict is stricter",
 		"confidence": "intervals are 95 % confidence intervals", "only-changed": "a table shows only changes unless --all is given", "split": "rows are sorted by verdict", "table": "--by",
-		"ignore": "axes that are constant on each side are ignored; --by KEYS groups the rest", "min-change": "--threshold",
+		"ignore": "axes that both filters name are ignored; --by KEYS groups the rest", "min-change": "--threshold",
 	},
 	"ls": {
 		"last": "--limit", "l": "--columns all with --format csv has everything", "all": "--limit 0 shows all", "a": "--limit 0 shows all", "head": "--limit", "max": "--limit", "reverse": "--sort -KEY sorts the other way round",
