@@ -35,8 +35,9 @@ type Report struct {
 	Pairs       []Pair        `json:"pairs" doc:"each point with its baseline, comparison by comparison"`
 	Points      []Point       `json:"points" doc:"every point, group by group; points that differ only in their variant are next to each other"`
 
-	stored int // see Stored
-	past   int // see PastSessions
+	stored int    // see Stored
+	past   int    // see PastSessions
+	other  string // see OtherSession
 
 	amount query.Contrast // see Amount
 
@@ -49,6 +50,9 @@ func (r *Report) Stored() int { return r.stored }
 // PastSessions returns the number of sessions in the stores with points of the report, if that is about one session and has no trends; 0 if
 // it is unknown.
 func (r *Report) PastSessions() int { return r.past }
+
+// OtherSession returns the id of the newest other session with points of the report, if PastSessions counts any.
+func (r *Report) OtherSession() string { return r.other }
 
 // Amount returns the axis that a report of one session could compare, with the value to compare with, but did not because nobody named it
 // and its numbers may be the amount of work, or its functions may do different work; the zero Contrast: there is none.

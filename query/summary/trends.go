@@ -173,7 +173,14 @@ func (r *reading) addTrends(ctx context.Context, db *query.DB, h *history.Histor
 	s := &r.report.Selection
 	if s.Sessions == 1 && !slices.ContainsFunc(h.Series, func(s history.Series) bool { return s.Sessions >= history.MinSessions }) {
 		var err error
-		r.report.past, err = db.WithoutWarnings().CountSessions(ctx, selection)
+		if r.report.past, err = db.WithoutWarnings().CountSessions(ctx, selection); err != nil || r.report.past < 2 {
+			return err
+		}
+		others := query.ListRequest{Filter: strings.TrimSpace(selection + " not (" + r.req.Filter + ")"), Limit: 1}
+		newest, err := db.WithoutWarnings().Runs(ctx, others, "session_id")
+		if len(newest) > 0 {
+			r.report.other = newest[0].SessionID
+		}
 		return err
 	}
 	s.History, s.HistoryFilter, s.HistoryNeeds = h.Sessions, strings.TrimSpace(selection), h.Needs

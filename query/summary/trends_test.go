@@ -200,8 +200,8 @@ func TestTrendsOfOneSession(t *testing.T) {
 	}
 	few := runs[:9]
 	db := querytest.Open(t, querytest.NewStore(t, few...))
-	if r := read(t, db, summary.Request{Filter: "session=last"}); len(r.Trends) != 0 || r.PastSessions() != 3 {
-		t.Errorf("of 3 sessions there are %d trends and %d sessions", len(r.Trends), r.PastSessions())
+	if r := read(t, db, summary.Request{Filter: "session=last"}); len(r.Trends) != 0 || r.PastSessions() != 3 || r.OtherSession() != few[5].SessionID {
+		t.Errorf("of 3 sessions there are %d trends, %d sessions, and the other is %s", len(r.Trends), r.PastSessions(), r.OtherSession())
 	}
 }
 

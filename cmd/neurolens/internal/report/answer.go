@@ -849,9 +849,9 @@ func (m Maker) oneOfSessions(d *Document) []Answer {
 	switch {
 	case d.Selection.Sessions != 1 || !m.Others:
 		return nil
-	case m.Past > 1:
-		text := term.Verb(m.Past-1, "1 other has", term.Thousands(m.Past-1)+" others have") + " these points. The newest two sessions:"
-		return []Answer{{Text: alone + text, Command: "neurolens compare session=last~1 session=last" + m.Reader.OfStores()}}
+	case m.Past > 1 && m.Other != "":
+		text := term.Verb(m.Past-1, "1 other has these points. Against it:", term.Thousands(m.Past-1)+" others have these points. Against the newest of them:")
+		return []Answer{{Text: alone + text, Command: m.command("compare", append([]string{"session=" + views.ShortRun(m.Other)}, d.words("")...)...)}}
 	case m.Past == 0:
 		return []Answer{{Text: alone + "report --all looks at all of the store, as history does.", Command: m.command("report", "--all")}}
 	}

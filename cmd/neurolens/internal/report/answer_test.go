@@ -424,7 +424,7 @@ func TestAnswerOfGuess(t *testing.T) {
 	r := many(8)
 	r.Comparisons[0].From, r.Comparisons[0].Equal, r.Selection.Sessions = summary.FromGuess, 2, 1
 	m := maker()
-	m.Others, m.Past = true, 3
+	m.Others, m.Past, m.Other = true, 3, "s"
 	got := m.Document(r).Answer
 	if len(got) != 4 || !strings.HasPrefix(got[1].Text, "No precision is best") || got[2].Text != "Nobody named a baseline: precision=fp32 is a guess. Another axis:" ||
 		got[2].Command != "neurolens ls --pivot model session=last --store 'my store'" || !strings.HasPrefix(got[3].Text, "Not compared with other sessions: 2 ") {
@@ -492,10 +492,10 @@ func TestAnswerOfFailed(t *testing.T) {
 	valuetest.Equal(t, strings.Join(got[:2], " "), failed, "before a guess")
 	r.Counts.ByStatus, r.Comparisons, r.Pairs, r.Selection.Sessions = map[string]int{"ok": 5, "error": 4}, nil, nil, 1
 	var all []string
-	for _, a := range (Maker{Others: true, Past: 2}).Document(r).Answer {
+	for _, a := range (Maker{Others: true, Past: 2, Other: "s"}).Document(r).Answer {
 		all = append(all, a.Text)
 	}
-	valuetest.Equal(t, strings.Join(all, " "), failed+" Not compared with other sessions: 1 other has these points. The newest two sessions:")
+	valuetest.Equal(t, strings.Join(all, " "), failed+" Not compared with other sessions: 1 other has these points. Against it:")
 	past := trended()
 	r.Counts.ByStatus, r.Trends, r.Selection = map[string]int{"ok": 5, "error": 4}, past.Trends, past.Selection
 	got = texts(r)
@@ -535,12 +535,13 @@ func TestOneOfSessions(t *testing.T) {
 	r.Comparisons, r.Pairs, r.Selection.Sessions, r.Counts.Points = nil, nil, 1, 1
 	for sessions, want := range map[int][2]string{
 		0: {"Not compared with other sessions: report --all looks at all of the store, as history does.", "neurolens report --all"},
-		3: {"Not compared with other sessions: 2 others have these points. The newest two sessions:", "neurolens compare session=last~1 session=last"},
+		3: {"Not compared with other sessions: 2 others have these points. Against the newest of them:", "neurolens compare session=HT34WXYZ "},
 		1: {"Nothing is compared here: one point in one session.", "neurolens ls"},
 	} {
-		got := Maker{Others: true, Past: sessions}.Document(r).Answer
+		m := Maker{Others: true, Past: sessions, Other: "01M8Q0VN5KACAEQTTYHT34WXYZ"}
+		got := m.Document(r).Answer
 		r.Counts.Points = 2
-		if again := (Maker{Others: true, Past: sessions}).Document(r).Answer; sessions != 1 && !reflect.DeepEqual(again, got) {
+		if again := m.Document(r).Answer; sessions != 1 && !reflect.DeepEqual(again, got) {
 			t.Errorf("of several points without an axis there is no more to say: %+v", again)
 		}
 		r.Counts.Points = 1
@@ -550,7 +551,7 @@ func TestOneOfSessions(t *testing.T) {
 	}
 	r.Counts.Points = 2
 	for axis, more := range map[string]bool{"n": true, "benchmark": false} {
-		got := Maker{Others: true, Past: 2, Amount: query.Contrast{Axis: axis, Value: "one"}}.Document(r).Answer
+		got := Maker{Others: true, Past: 2, Other: "s", Amount: query.Contrast{Axis: axis, Value: "one"}}.Document(r).Answer
 		if said := len(got) > 1; said != more {
 			t.Errorf("of several values of %s: %+v", axis, got)
 		}

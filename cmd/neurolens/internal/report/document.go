@@ -79,6 +79,7 @@ type Maker struct {
 	Others bool           // the stores have other runs
 	Again  []string       // commands that measure failed points again
 	Past   int            // sessions of the store with points of the report, as summary.Report.PastSessions
+	Other  string         // as summary.Report.OtherSession
 	Amount query.Contrast // as summary.Report.Amount
 
 	Series []history.SeriesPoint // as summary.Report.Series
