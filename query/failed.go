@@ -7,20 +7,25 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// FailedPoint is a point with failed runs.
-type FailedPoint struct {
-	Run     schema.Run // the newest failed one: what names it, the facts about it, and why it failed
-	Runs    int        // how many failed
+// NewestPoint is a point with its newest matching run.
+type NewestPoint struct {
+	Run     schema.Run // what names it, the facts about it, and why it failed
+	Runs    int        // how many match
 	Against string     // as in Related
 }
 
-// MaxFailed is how many failed runs Failed counts: the newest.
+// MaxFailed is how many runs NewestOfPoints and Failed count: the newest.
 const MaxFailed = 100
 
-// Failed returns the points of which matching runs failed, the newest run first. Of more than MaxFailed failed runs the newest count, and more is
-// true.
-func (db *DB) Failed(ctx context.Context, req ListRequest) (points []FailedPoint, more bool, err error) {
-	req = ListRequest{Filter: filter.JoinArguments(req.Filter, "status="+filter.Failed), Since: req.Since, Until: req.Until, Limit: MaxFailed + 1}
+// Failed returns the points of which matching runs failed, as NewestOfPoints does.
+func (db *DB) Failed(ctx context.Context, req ListRequest) (points []NewestPoint, more bool, err error) {
+	req.Filter = filter.JoinArguments(req.Filter, "status="+filter.Failed)
+	return db.NewestOfPoints(ctx, req)
+}
+
+// NewestOfPoints returns the points of matching runs, the newest run first. Of more than MaxFailed runs the newest count, and more is true.
+func (db *DB) NewestOfPoints(ctx context.Context, req ListRequest) (points []NewestPoint, more bool, err error) {
+	req = ListRequest{Filter: req.Filter, Since: req.Since, Until: req.Until, Limit: MaxFailed + 1}
 	runs, err := db.Runs(ctx, req, "run_id", "session_id", "source", "executor", "suite", "side", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
 		"params", "point_id", "repeat_index", "machine", "status", "stage", "error_kind", "error", "env")
 	if err != nil {
@@ -40,7 +45,7 @@ func (db *DB) Failed(ctx context.Context, req ListRequest) (points []FailedPoint
 				commits[r.SessionID] = commit
 			}
 			at = len(points)
-			place[of], points = at, append(points, FailedPoint{*r, 0, commit})
+			place[of], points = at, append(points, NewestPoint{*r, 0, commit})
 		}
 		points[at].Runs++
 	}

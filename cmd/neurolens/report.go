@@ -110,7 +110,11 @@ and field.`,
 				if err != nil {
 					return err
 				}
-				m := report.Maker{Again: views.Again(failed, more, a.stores), Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Other: r.OtherSession(), Amount: r.Amount(), Series: r.Series()}
+				measured, others, err := db.WithoutWarnings().NewestOfPoints(cmd.Context(), query.ListRequest{Filter: r.Selection.Filter})
+				if err != nil {
+					return err
+				}
+				m := report.Maker{Enough: views.Enough(measured, others, a.stores), Again: views.Again(failed, more, a.stores), Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Other: r.OtherSession(), Amount: r.Amount(), Series: r.Series()}
 				d := m.Document(r)
 				if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 					return err

@@ -639,6 +639,9 @@ func TestAgainOnlyWhatIsKnown(t *testing.T) {
 	if !given(false) || given(true) {
 		t.Error("a sweep is not suggested, or although another command measured some runs")
 	}
+	m := maker()
+	m.Enough = "neurolens bench 'my sweep.yaml' -P n=2 --repeats 6"
+	valuetest.Equal(t, m.enough(document()), m.Enough, "the points of the report")
 }
 
 // TestFilterInNames: points are selected by the values of their axes, and by their ids only where those would select others too.

@@ -78,6 +78,7 @@ type Maker struct {
 
 	Others bool           // the stores have other runs
 	Again  []string       // commands that measure failed points again
+	Enough string         // the command that measures all points often enough; empty: none
 	Past   int            // sessions of the store with points of the report, as summary.Report.PastSessions
 	Other  string         // as summary.Report.OtherSession
 	Amount query.Contrast // as summary.Report.Amount

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -232,7 +234,7 @@ var advices = []advice{
 		}
 		return ""
 	}},
-	{summary.RuleFewRuns, "a verdict needs at least 3 runs per point; measure 6 for a gate", func(m Maker, d *Document) string { return m.bench(d, "--repeats", "6") }},
+	{summary.RuleFewRuns, "a verdict needs at least 3 runs per point; measure 6 for a gate", Maker.enough},
 	{summary.RuleNoisyRuns, "lists what disturbs this machine, and how to stop it", doctor},
 	{probe.WarnLoad, "lists what disturbs this machine, and how to stop it", doctor},
 	{probe.WarnGovernor, "lists what disturbs this machine, and how to stop it", doctor},
@@ -248,16 +250,16 @@ var advices = []advice{
 	}},
 }
 
-// bench returns the command that measures the sweep of the report again; empty if another tool or command measured some runs, if there are
-// several sweeps, or if its file is elsewhere.
-func (m Maker) bench(d *Document, words ...string) string {
+// enough returns the command that measures the points of the report again, or the whole sweep if no one command selects them; empty if another
+// tool or command measured some runs, if there are several sweeps, or if its file is elsewhere.
+func (m Maker) enough(d *Document) string {
 	if len(d.Selection.Sweeps) != 1 || d.Selection.Unswept {
 		return ""
 	}
 	if _, err := os.Stat(d.Selection.Sweeps[0]); err != nil {
 		return ""
 	}
-	return m.command("bench", append([]string{term.ShellWord(d.Selection.Sweeps[0])}, words...)...)
+	return cmp.Or(m.Enough, m.command("bench", term.ShellWord(d.Selection.Sweeps[0]), "--repeats", strconv.Itoa(views.EnoughRepeats)))
 }
 
 // bisecting returns the command that searches for the commit of the worst regression, if its sweep file is known or not, as asked, and if no

@@ -19,7 +19,7 @@ const maxFailedPoints = 3
 
 // Failed returns a table of points with failed runs: each with the reason, and the commands that measure only these points again. more means
 // that there are older failed runs.
-func Failed(points []query.FailedPoint, more bool, stores []string) term.View {
+func Failed(points []query.NewestPoint, more bool, stores []string) term.View {
 	subjects := make([]Subject, len(points))
 	for i := range points {
 		subjects[i] = subjectOf(query.ListedRunOf(&points[i].Run))
@@ -45,7 +45,7 @@ func Failed(points []query.FailedPoint, more bool, stores []string) term.View {
 	if more {
 		v.Below = append(v.Below, fmt.Sprintf("only the newest %s failed runs are counted", term.Thousands(query.MaxFailed)))
 	}
-	commands, moved := againCommands(points, stores)
+	commands, moved := againCommands(points, stores, failedTimes)
 	label := "next  "
 	if moved != "" {
 		v.Below, label = append(v.Below, fmt.Sprintf("%s is not here; with its path in the place of this name, this measures again what failed:", moved), ""), "      "
@@ -65,25 +65,41 @@ func Failed(points []query.FailedPoint, more bool, stores []string) term.View {
 
 // Again returns the commands that measure failed points once more, as Failed does; nil where these are many, there are older failed runs, or
 // a sweep file is not where they look for it.
-func Again(points []query.FailedPoint, more bool, stores []string) []string {
-	commands, moved := againCommands(points, stores)
+func Again(points []query.NewestPoint, more bool, stores []string) []string {
+	commands, moved := againCommands(points, stores, failedTimes)
 	if len(commands) > maxFailedPoints || more || moved != "" {
 		return nil
 	}
 	return commands
 }
 
-// againCommands returns the commands that measure points once more, points that differ in the value of one axis in one command, and the
+// Enough returns the command that measures points often enough for a verdict; empty where there are several, more runs, or a sweep file is not
+// where it looks for it.
+func Enough(points []query.NewestPoint, more bool, stores []string) string {
+	times := func(*query.NewestPoint) []string { return []string{"--repeats", strconv.Itoa(EnoughRepeats)} }
+	commands, moved := againCommands(points, stores, times)
+	if len(commands) != 1 || more || moved != "" {
+		return ""
+	}
+	return commands[0]
+}
+
+// failedTimes returns the options that say how often a point with failed runs is measured again.
+func failedTimes(p *query.NewestPoint) []string {
+	run := &p.Run
+	if run.Env.Facts["sweep.file"] != "" && p.Against == "" && run.RepeatIndex != nil {
+		return []string{"--repeats", strconv.FormatInt(*run.RepeatIndex+1, 10), "--rerun", "failed"}
+	}
+	return []string{"--repeats", "1"}
+}
+
+// againCommands returns the commands that measure points again, with the options that times returns of each, points that differ in the value of one axis in one command, and the
 // sweep file that is not where they look for it.
-func againCommands(points []query.FailedPoint, stores []string) (commands []string, moved string) {
+func againCommands(points []query.NewestPoint, stores []string, times func(*query.NewestPoint) []string) (commands []string, moved string) {
 	var lines [][]string
 	for i := range points {
 		run := &points[i].Run
-		times := []string{"--repeats", "1"}
-		if run.Env.Facts["sweep.file"] != "" && points[i].Against == "" && run.RepeatIndex != nil {
-			times = []string{"--repeats", strconv.FormatInt(*run.RepeatIndex+1, 10), "--rerun", "failed"}
-		}
-		line := reproduceWords(run, points[i].Against, stores, times)
+		line := reproduceWords(run, points[i].Against, stores, times(&points[i]))
 		if line == nil {
 			continue
 		}
