@@ -23,7 +23,7 @@ type GroupRequest struct {
 	By     []string  // keys as in a filter (columns, aliases, param.k, tag.k ...); empty: all runs are one group
 	Best   bool      // show the best point of each group instead of all its points
 	Metric string    // metric of the numbers, also of those in Filter; empty: the primary one of each run
-	Sort   []string  // columns of the result, or keys; "-median" is descending; NULL last; empty: by the keys
+	Sort   []string  // columns of the result, or keys; "-median" is descending; NULL last; empty: by the keys, of sessions the newest first
 	Limit  int       // maximum number of groups; 0: no limit
 }
 
@@ -568,8 +568,12 @@ func (g *grouper) orderBy() (string, error) {
 			return "", answer.InputError("sort: %q is not a column of the groups: want one of %s", answer.Brief(want), strings.Join(columns, " "))
 		}
 	}
-	for i := range g.keys {
-		order = append(order, g.keyOrder(i, " ASC NULLS LAST")...)
+	for i, k := range g.keys {
+		direction := " ASC NULLS LAST"
+		if k.name == sessionColumn { // newest first
+			direction = " DESC NULLS LAST"
+		}
+		order = append(order, g.keyOrder(i, direction)...)
 	}
 	return strings.Join(append(order, "1"), ", "), nil
 }

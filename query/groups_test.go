@@ -325,6 +325,20 @@ func TestGroupsCombined(t *testing.T) {
 	}
 }
 
+// TestGroupsOfSessions: of groups by session the newest come first, so that a limit keeps these, and those without a start last.
+func TestGroupsOfSessions(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for n, id := range []string{querytest.SessionID(1), querytest.SessionID(3), schema.ULIDFrom(time.Time{}, [10]byte{1}).String(), querytest.SessionID(2)} {
+		runs = append(runs, groupRun(n, 100, "fp32", "64", func(r *schema.Run) { r.SessionID = id }))
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	_, got := groups(t, db, query.GroupRequest{By: []string{"session"}, Limit: 3}, "session_id")
+	wantLines(t, "the newest sessions", got, querytest.SessionID(3), querytest.SessionID(2), querytest.SessionID(1))
+	_, got = groups(t, db, query.GroupRequest{By: []string{"session"}, Sort: []string{"session"}, Limit: 1}, "session_id")
+	wantLines(t, "the oldest session", got, querytest.SessionID(1))
+}
+
 // sharedText returns what all points share, with nothing for a text that they do not.
 func sharedText(s query.Shared) string {
 	return strings.Join([]string{

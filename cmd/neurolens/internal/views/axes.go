@@ -29,7 +29,7 @@ func (x Axis) after(n int) Axis {
 var IdentityColumns = []string{"suite", "benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision"}
 
 // AxisHeaders are the short headers of some columns.
-var AxisHeaders = map[string]string{"batch_size": "BS", "seq_len": "SEQ", "precision": "PREC"}
+var AxisHeaders = map[string]string{"batch_size": "BS", "seq_len": "SEQ", "precision": "PREC", "started_at": "WHEN"}
 
 // RunColumns are the columns in which listings of runs look for axes, besides the parameters.
 var RunColumns = slices.Concat(IdentityColumns, []string{"side", "purpose", "machine"})

@@ -68,16 +68,19 @@ func (l Listing) groups(g query.Grouping) term.View {
 // groupRows adds the table to a view of groups; varying are the axes of their best points.
 func (l Listing) groupRows(v term.View, g query.Grouping, varying []Axis, notes Notes) term.View {
 	var leading []Axis
-	for i := range g.Keys {
+	for i, key := range g.Keys {
 		leading = append(leading, l.keyAxis(g, i))
+		if key.Name == "session_id" && !groupedBy(g, "started_at") {
+			leading = append(leading, l.startAxis(g, i))
+		}
 	}
 	measured := slices.ContainsFunc(g.Groups, func(group query.Group) bool { return group.Metric != "" })
 	if measured && !groupedBy(g, "metric") && g.Same.Metric == "" {
 		leading = append(leading, AxisOf(g.Groups, "metric", func(group *query.Group) string { return group.Metric }))
 	}
-	for i, x := range leading {
+	for _, x := range leading {
 		c := AxisColumn(x)
-		c.Right = c.Right || i < len(g.Keys) && g.Keys[i].Type == answer.TypeInteger
+		c.Right = c.Right || slices.ContainsFunc(g.Keys, func(key answer.Column) bool { return key.Name == x.Name && key.Type == answer.TypeInteger })
 		if _, ok := schema.Runs.Column(x.Name); ok && AxisHeaders[x.Name] == "" {
 			c.Header = strings.ToUpper(strings.TrimSuffix(x.Name, "_id"))
 		}
@@ -280,6 +283,17 @@ func (l Listing) keyAxis(g query.Grouping, i int) Axis {
 		x.Values = append(x.Values, text)
 	}
 	return x
+}
+
+// startAxis returns the column of when the sessions of key i began.
+func (l Listing) startAxis(g query.Grouping, i int) Axis {
+	return AxisOf(g.Groups, "started_at", func(group *query.Group) string {
+		text, _ := group.Keys[i].(string)
+		if id, err := schema.ParseULID(text); err == nil && id.Dated() {
+			return l.Reader.When(id.Time())
+		}
+		return ""
+	})
 }
 
 // groupConstants returns what all points share, and the metric where it is one.
