@@ -23,7 +23,7 @@ type Departure struct {
 	// if unknown.
 	Since      *time.Time
 	Base, Head string
-	Before     string  // the session before them, of the level; empty if compare cannot judge: it or the newest one has too few runs, or there are too few earlier sessions as far apart
+	Before     string  // the session before them, of the level; empty if compare cannot judge: it or the newest one has too few runs (or processes, where its samples are these), or there are too few earlier sessions as far apart
 	Sweep      string  // of the departure that comes first: path of the sweep file of the newest session, as the user named it; empty: there is none
 	Rare       bool    // at most 5 % of the earlier sessions had a value so far off for the worse, in any series: see markRare
 	Level      float64 // median of the sessions since the last change, in the unit
@@ -132,7 +132,11 @@ func (h *historian) nameSweep(ctx context.Context, r *scan.Reader) error {
 }
 
 // departures makes the departures, the worst first, of which those that are rare come first.
-func (h *historian) departures() {
+func (h *historian) departures(ctx context.Context, r *scan.Reader) error {
+	processes, err := h.processes(ctx, r)
+	if err != nil {
+		return err
+	}
 	for _, l := range h.departed {
 		last, d := len(l.entries)-1, l.departure
 		point := stat.ChangePoint{Index: last, Shift: stat.Estimate{Value: d.by, Low: math.Inf(-1), High: math.Inf(1)}, P: math.NaN()}
@@ -141,7 +145,8 @@ func (h *historian) departures() {
 		before, first := l.entries[last-d.Sessions], l.entries[last-d.Sessions+1]
 		d.run = l.entries[last].first
 		d.Since, d.Base, d.Head = first.time(), h.commits.text(before.commit), h.commits.text(first.commit)
-		if min(before.runs, l.entries[last].runs) >= judge.FirmRuns && l.comparable(last-d.Sessions, last) {
+		enough := min(before.runs, l.entries[last].runs) >= judge.FirmRuns || min(processes[before.first], processes[d.run]) >= judge.FirmRuns
+		if enough && l.comparable(last-d.Sessions, last) {
 			d.Before = h.sessions.text(before.session)
 		}
 		h.Departures = append(h.Departures, d)
@@ -151,6 +156,43 @@ func (h *historian) departures() {
 	slices.SortStableFunc(h.Departures, func(a, b *Departure) int {
 		return cmp.Or(slices.Index(order, a.Row.Verdict)-slices.Index(order, b.Row.Verdict), rare(a)-rare(b), cmp.Compare(math.Abs(b.by), math.Abs(a.by)))
 	})
+	return nil
+}
+
+// processes returns, of the departures whose samples are processes, how many samples the first run of the newest session and of the last one of
+// the level have. Of few runs compare judges these processes: see judge.Processes.
+func (h *historian) processes(ctx context.Context, r *scan.Reader) (map[schema.ULID]int64, error) {
+	var ids []schema.ULID
+	metrics := map[schema.ULID]string{}
+	for _, l := range h.departed {
+		if l.level != schema.LevelProcess {
+			continue
+		}
+		last := len(l.entries) - 1
+		for _, e := range []entry{l.entries[last-l.departure.Sessions], l.entries[last]} {
+			ids, metrics[e.first] = append(ids, e.first), l.metric
+		}
+	}
+	slices.SortFunc(ids, scan.CompareIDs)
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	columns, err := scan.RunColumns([]string{"metric", "n_samples"})
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Rows(ctx, ids, columns)
+	if err != nil {
+		return nil, err
+	}
+	found := map[schema.ULID]int64{}
+	for i, id := range ids {
+		if n, ok := t.Rows[i][1].(int64); ok && t.Rows[i][0] == metrics[id] { // of another metric than the primary one it is not known
+			found[id] = n
+		}
+	}
+	return found, nil
 }
 
 // comparable reports whether enough sessions are known for compare to judge two entries. Runs without a start do not count there.

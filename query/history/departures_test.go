@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
@@ -159,5 +160,38 @@ func TestDepartureAfterWeekend(t *testing.T) {
 		}
 		valuetest.Equal(t, h.Departures[0].Before, want, days, found.Points[0].Verdict)
 		valuetest.Equal(t, want == "", days[len(days)-2] == 15, days)
+	}
+}
+
+// TestDepartureOfProcesses: one run per session is enough for the comparison if its samples are processes, which compare judges then.
+func TestDepartureOfProcesses(t *testing.T) {
+	t.Parallel()
+	for _, processes := range []int{judge.FirmRuns - 1, 20} {
+		runs := levelled(nights(19, 130)...)
+		for i := range runs {
+			m := &runs[i].Metrics[0]
+			m.Level, m.Ticks = schema.LevelProcess, nil
+			for k := range processes {
+				m.Ticks = append(m.Ticks, int64(*m.Summary.P50)+int64(k-processes/2))
+			}
+			m.Tick = 1
+			m.Summary = stat.Summarize(m.Values())
+		}
+		db := querytest.SealedRuns(t, runs)
+		h := historyOf(t, db, history.Request{})
+		if len(h.Departures) != 1 {
+			t.Fatalf("%d processes: %+v", processes, h.Departures)
+		}
+		base, head := runs[len(runs)-2].SessionID, runs[len(runs)-1].SessionID
+		want := ""
+		if processes >= judge.FirmRuns {
+			want = base
+		}
+		valuetest.Equal(t, h.Departures[0].Before, want, processes, "processes")
+		found, err := compare.Compare(t.Context(), db, compare.Request{Base: "session=" + base, Head: "session=" + head})
+		valuetest.OK(t, err)
+		if got := found.Points[0].Verdict; want != "" && got != judge.Regressed {
+			t.Errorf("compare says %s", got)
+		}
 	}
 }

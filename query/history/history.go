@@ -264,7 +264,9 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 	if err := h.name(ctx, r); err != nil {
 		return err
 	}
-	h.departures()
+	if err := h.departures(ctx, r); err != nil {
+		return err
+	}
 	h.describeUndecided()
 	if err := h.nameSweep(ctx, r); err != nil {
 		return err
