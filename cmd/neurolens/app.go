@@ -26,6 +26,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/runner/worktree"
 )
 
 // app is what every command works with: its streams, its surroundings, and the global flags.
@@ -422,7 +423,21 @@ func (a *app) console(format string) progress.Console {
 
 // display returns the width, the clock and the stores for answers to people.
 func (a *app) display() views.Display {
-	return views.Display{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores, UTC: a.format == term.FormatMD}
+	return views.Display{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores, UTC: a.format == term.FormatMD, Parent: parents()}
+}
+
+// parents returns a function that asks git once for the only parent of a commit in the repository of this folder; empty if there is none, or if
+// git takes long.
+func parents() func(commit string) string {
+	asked := map[string]string{}
+	return func(commit string) string {
+		if _, ok := asked[commit]; !ok {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			asked[commit] = worktree.OnlyParent(ctx, ".", commit)
+		}
+		return asked[commit]
+	}
 }
 
 // printer returns what writes results to standard output.

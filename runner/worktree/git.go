@@ -396,3 +396,14 @@ func unixSeconds(text string) (time.Time, error) {
 	}
 	return time.Unix(seconds, 0).UTC(), nil
 }
+
+// OnlyParent returns the id of the parent of a commit, whose id may be abbreviated, in the repository of a folder. It is empty if the commit has
+// no or several parents, or is not in this repository.
+func OnlyParent(ctx context.Context, dir, commit string) string {
+	says, err := call{dir: dir}.run(ctx, "rev-list", "--parents", "--max-count=1", commit)
+	ids := strings.Fields(says)
+	if err != nil || len(ids) != 2 || !strings.HasPrefix(ids[0], commit) { // a branch may be called as an id
+		return ""
+	}
+	return ids[1]
+}

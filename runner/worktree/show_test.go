@@ -180,3 +180,24 @@ func TestCommitTime(t *testing.T) {
 		t.Errorf("no file: %v", at)
 	}
 }
+
+// TestOnlyParent: a commit with one parent has it, whether its id is whole or abbreviated; a merge, the first commit and a name that is no id have none.
+func TestOnlyParent(t *testing.T) {
+	t.Parallel()
+	dir, _ := folders(t)
+	git(t, dir, "init", "-q")
+	for _, subject := range []string{"1", "2", "3"} {
+		if subject == "3" {
+			git(t, dir, "checkout", "-q", "-b", "side", "trunk~1")
+		}
+		valuetest.Files(t, dir, map[string]string{subject: subject})
+		git(t, dir, "add", subject)
+		git(t, dir, "commit", "-q", "-m", subject)
+	}
+	git(t, dir, "merge", "-q", "--no-ff", "-m", "m", "trunk")
+	id := func(name string) string { return strings.TrimSpace(git(t, dir, "rev-parse", name)) }
+	for commit, want := range map[string]string{id("trunk"): id("trunk~1"), id("trunk")[:7]: id("trunk~1"), id("trunk~1"): "", id("side"): "", "side": "", strings.Repeat("a", 40): ""} {
+		valuetest.Equal(t, OnlyParent(t.Context(), dir, commit), want, commit)
+	}
+	valuetest.Equal(t, OnlyParent(t.Context(), t.TempDir(), id("trunk")), "", "elsewhere")
+}

@@ -188,6 +188,26 @@ func TestBisecting(t *testing.T) {
 	}
 }
 
+// TestOnlyCommit: where the base is the only parent of the head, there is no commit to search for, and git is asked about no other commit.
+func TestOnlyCommit(t *testing.T) {
+	r := trended()
+	r.Findings = []summary.Finding{{Rule: summary.RuleLevelRegressed, Points: 1, Numbers: []summary.Number{{Name: "series", Value: new(4.)}}}}
+	r.Trends[0].Base, r.Trends[0].Head = "aaaaaaaaaa", "bbbbbbbbbb"
+	for parent, want := range map[string]string{"aaaaaaaaaa": "git show bbbbbbb", "cccccccccc": "neurolens bisect aaaaaaa bbbbbbb SWEEP.yaml --store 'my store'", "": "neurolens bisect aaaaaaa bbbbbbb SWEEP.yaml --store 'my store'"} {
+		m := maker()
+		m.Reader.Parent = func(commit string) string {
+			if commit != "bbbbbbbbbb" {
+				t.Errorf("git is asked about %s", commit)
+			}
+			return parent
+		}
+		all := m.Document(r).Recommendations
+		if got := all[len(all)-1].Command; got != want || len(all) != 2 {
+			t.Errorf("parent %q: %+v", parent, all)
+		}
+	}
+}
+
 // TestMayBeChance: the first paragraph names the largest change that may be chance where nothing regressed, and what decides it.
 func TestMayBeChance(t *testing.T) {
 	r := trended()

@@ -199,11 +199,15 @@ var advices = []advice{
 	{summary.RuleLevelRegressed, "each series over its sessions, worst first", func(m Maker, d *Document) string {
 		return m.command("history", d.past()...)
 	}},
-	{summary.RuleLevelRegressed, "the commit of the worst regression, which bisect found", func(_ Maker, d *Document) string {
-		if t := worstStep(d); t != nil && schema.BisectedCommit(string(t.Bisected)) != "" {
+	{summary.RuleLevelRegressed, "the commit of the worst regression", func(m Maker, d *Document) string {
+		t := worstStep(d)
+		switch {
+		case t == nil:
+			return ""
+		case schema.BisectedCommit(string(t.Bisected)) != "":
 			return "git show " + views.ShortCommit(string(t.Bisected))
 		}
-		return ""
+		return m.Reader.OnlyCommit(string(t.Base), string(t.Head))
 	}},
 	{summary.RuleLevelRegressed, "finds the commit of the worst regression", func(m Maker, d *Document) string {
 		return m.bisecting(d, func(sweep summary.Text) bool { return sweep != "" })
@@ -265,7 +269,7 @@ func (m Maker) enough(d *Document) string {
 // bisecting returns the command that searches for the commit of the worst regression, if its sweep file is known or not, as asked, and if no
 // search ended.
 func (m Maker) bisecting(d *Document, known func(sweep summary.Text) bool) string {
-	if t := worstStep(d); t != nil && known(t.Sweep) && (t.Bisected == "" || t.Bisected == schema.BisectUndecided) {
+	if t := worstStep(d); t != nil && known(t.Sweep) && (t.Bisected == "" || t.Bisected == schema.BisectUndecided) && m.Reader.OnlyCommit(string(t.Base), string(t.Head)) == "" {
 		return views.Bisect(string(t.Base), string(t.Head), string(t.Sweep)) + m.Reader.OfStores()
 	}
 	return ""

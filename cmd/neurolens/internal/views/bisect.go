@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
@@ -20,6 +21,15 @@ func Bisect(base, head, sweep string) string {
 		sweep = AnySweep
 	}
 	return fmt.Sprintf("neurolens bisect %s %s %s", ShortCommit(base), ShortCommit(head), term.ShellWord(sweep))
+}
+
+// OnlyCommit returns the command that shows the head of a range if the base is its only parent, so that there is nothing to search for; else
+// nothing.
+func (r Display) OnlyCommit(base, head string) string {
+	if r.Parent == nil || schema.BisectedCommit(base) == "" || schema.BisectedCommit(head) == "" || !strings.HasPrefix(r.Parent(head), base) {
+		return ""
+	}
+	return "git show " + ShortCommit(head)
 }
 
 // Bisected returns the commit that a bisect found between two commits, or these with what it found instead: see history.Bisected.

@@ -1094,9 +1094,13 @@ func (w History) bisectable(c changedAt) (command, line string) {
 			return "git show " + ShortCommit(c.Bisected.Found), ""
 		}
 	}
-	switch command = Bisect(c.Base, c.Head, c.Sweep); {
-	case command == "":
+	command = Bisect(c.Base, c.Head, c.Sweep)
+	if command == "" {
 		return "", ""
+	}
+	switch only := w.Reader.OnlyCommit(c.Base, c.Head); {
+	case only != "":
+		return only, ""
 	case c.Sweep == "":
 		return "", command + " finds the commit (your sweep file)"
 	}

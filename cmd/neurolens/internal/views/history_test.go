@@ -138,6 +138,22 @@ next  neurolens plot history batch_size=8
 	}
 }
 
+// TestHistoryOnlyCommit: where the base is the only parent of the head, there is nothing to search for.
+func TestHistoryOnlyCommit(t *testing.T) {
+	for parent, want := range map[string]string{
+		"81cc0fe": "\nnext  neurolens plot history\n      git show 9a01b3d\n", "9999999": "\nneurolens bisect 81cc0fe 9a01b3d SWEEP.yaml finds the commit (your sweep file)\n", "": " finds the commit (your sweep file)\n",
+	} {
+		h := madeHistory(.118)
+		whole := func(string) string { return strings.Replace(h.Series[0].Changes[0].Base, "81cc0fe", parent, 1) }
+		if parent == "" {
+			whole = func(string) string { return "" }
+		}
+		var b bytes.Buffer
+		History{Reader: Display{Width: 80, Parent: whole}, H: &h}.View().Render(&b, term.Page{Width: 80})
+		contains(t, b.String(), want)
+	}
+}
+
 // TestHistoryFits: no line is wider than the terminal, what got worse is red, and the point and verdict stay.
 func TestHistoryFits(t *testing.T) {
 	for name, c := range map[string]struct {

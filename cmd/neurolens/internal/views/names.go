@@ -250,6 +250,8 @@ type Display struct {
 	Now    time.Time
 	Stores []string
 	UTC    bool // times are printed with the date and in UTC, for readers elsewhere
+
+	Parent func(commit string) string // id of the only parent of a commit; empty if there are others, or if the repository is not at hand. nil: not known
 }
 
 // Page returns the page of the reader, without colour.
