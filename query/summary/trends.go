@@ -52,12 +52,21 @@ type Trend struct {
 	OffValue  *float64      `json:"off_value" doc:"value of the newest session, if it is far off the level"`
 	OffShift  *float64      `json:"off_shift" doc:"distance of off_value from the level: off_value / level - 1, or the difference if the series is compared by difference"`
 	OffScale  Text          `json:"off_scale" doc:"what off_shift is: ratio, or difference in the unit"`
-	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off. Null if compare --gate cannot judge: one of the two has fewer than 5 runs, or fewer than 7 earlier sessions are about as far apart"`
+	OffBase   Text          `json:"off_base_session_id" doc:"last session before those that are far off. Null if compare --gate cannot judge: one of the two has fewer than 5 runs (and its first run fewer than 5 samples that are a process each), or fewer than 7 earlier sessions are about as far apart"`
 	OffHead   Text          `json:"off_session_id" doc:"newest session, if it is far off the level"`
 	OffSince  *Time         `json:"off_since" doc:"start of the first session that is far off the level"`
 	OffCommit Text          `json:"off_commit" doc:"commit of that session; null if unknown"`
 	Missing   int           `json:"missing_sessions" doc:"if the newest sessions are far off: the least number of further sessions that a verdict on them needs. Of the largest inconclusive change: about how many further sessions decide it, if they are like the sessions since the change. 0: unknown, or nothing is open"`
 	Differs   []Difference  `json:"differs" doc:"facts, except the commit, that changed together with the level and still differ"`
+	Earlier   []Step        `json:"earlier" doc:"changes before the last one that are regressed, improved or changed, oldest first"`
+}
+
+// Step is a change of level before the last one.
+type Step struct {
+	Verdict  judge.Verdict `json:"verdict" doc:"regressed, improved, or changed"`
+	Since    *Time         `json:"since" doc:"start of the first session of the new level; of a slow change, of its first session"`
+	OldLevel *float64      `json:"old_level" doc:"level before the change"`
+	Level    *float64      `json:"level" doc:"level after it, up to the next change"`
 }
 
 // FewSessions is the verdict on a trend that is too short for any change to be found.
@@ -249,13 +258,24 @@ func lastChange(h *history.History, s *history.Series) Trend {
 	row := &h.Rows[s.End-1]
 	t := Trend{
 		Subject: subjectOf(row.PointID, "", row.Point), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better), Sessions: s.Sessions, Failed: s.Failed,
-		Verdict: judge.Unchanged, Level: known(stat.Median(slices.Clone(s.Locations))), Differs: []Difference{},
+		Verdict: judge.Unchanged, Level: known(stat.Median(slices.Clone(s.Locations))), Differs: []Difference{}, Earlier: []Step{},
 	}
 	if len(s.Changes) == 0 {
 		if s.Sessions < h.Needs {
 			t.Verdict = FewSessions
 		}
 		return t
+	}
+	for i := range s.Changes[:len(s.Changes)-1] {
+		c := &s.Changes[i]
+		row := &h.Rows[c.Row]
+		since := row.StartedAt
+		if row.RampSessions > 0 {
+			since = c.After
+		}
+		if row.ChangePoint && row.Verdict != judge.Estimate {
+			t.Earlier = append(t.Earlier, Step{row.Verdict, timeIn(since), known(c.OldLevel), known(c.NewLevel)})
+		}
 	}
 	c := &s.Changes[len(s.Changes)-1]
 	row = &h.Rows[c.Row]

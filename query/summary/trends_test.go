@@ -79,6 +79,9 @@ func TestTrends(t *testing.T) {
 	if step := r.Trends[2]; string(step.Base) != fmt.Sprintf("%040x", 7021) || string(step.Head) != fmt.Sprintf("%040x", 7022) || !step.Since.Equal(querytest.Start.AddDate(0, 0, 22)) {
 		t.Errorf("step changed %s, %s to %s", step.Since, step.Base, step.Head)
 	}
+	if e := r.Trends[2].Earlier; len(e) != 1 || e[0].Verdict != judge.Regressed || *e[0].OldLevel >= *e[0].Level || *e[0].Level != *r.Trends[2].OldLevel || !e[0].Since.Before(r.Trends[2].Since.Time) {
+		t.Errorf("before its last change, step has %+v", e)
+	}
 	var rules []string
 	for _, f := range r.Findings {
 		rules = append(rules, fmt.Sprint(f.Rule, " ", f.Points))

@@ -167,10 +167,10 @@ func (m Maker) trendAnswers(d *Document, names namer) (all, series []Answer) {
 		switch n := counts[t.Verdict]; {
 		case t.Verdict == judge.Regressed && n <= maxWorse, (t.Verdict == judge.Improved || t.Verdict == judge.Changed) && n <= maxBetter:
 			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), ofTrend(t).text())
-			all = append(all, Answer{text, summary.Text(t.Verdict), command, ofTrend(t)})
+			all = append(all, Answer{text + wholeText(t), summary.Text(t.Verdict), command, ofTrend(t)})
 		}
 		if t.Verdict == judge.Inconclusive && counts[t.Verdict] == 1 && counts[judge.Regressed] == 0 {
-			all = append(all, Answer{mayBeChance(t, names), summary.Text(t.Verdict), command, ofTrend(t)})
+			all = append(all, Answer{mayBeChance(t, names) + wholeText(t), summary.Text(t.Verdict), command, ofTrend(t)})
 		}
 		if t.Off > 0 {
 			if off++; off <= maxWorse {
@@ -270,6 +270,32 @@ func (m Maker) otherAnswers(d *Document) []Answer {
 // longestTrend returns the number of sessions of the longest trend.
 func longestTrend(d *Document) int {
 	return slices.MaxFunc(d.Trends, func(a, b summary.Trend) int { return a.Sessions - b.Sessions }).Sessions
+}
+
+// wholeText says from which level to which a series changed in all, and when; before the last change, if that may be chance. It is empty if
+// there is one change or none.
+func wholeText(t *summary.Trend) string {
+	if len(t.Earlier) == 0 {
+		return ""
+	}
+	first, last := &t.Earlier[0], &t.Earlier[len(t.Earlier)-1]
+	lead, to, days := " Before that", last.Level, make([]string, 0, len(t.Earlier)+1)
+	for i := range t.Earlier {
+		days = append(days, day(t.Earlier[i].Since))
+	}
+	if t.Verdict != judge.Inconclusive {
+		lead, to, days = " In all", t.Level, append(days, day(t.Since))
+	}
+	changes := len(days)
+	all := Change{Metric: t.Metric, Unit: t.Unit, Base: first.OldLevel, Head: to, Scale: t.Scale}
+	if all.Base != nil && all.Head != nil {
+		all.Size = new(schema.Scale(t.Scale).Between(*all.Base, *all.Head))
+	}
+	const named = 4
+	if len(days) > named {
+		days = []string{fmt.Sprintf("%s to %s", days[0], days[len(days)-1])}
+	}
+	return fmt.Sprintf("%s, %s in %s: %s.", lead, all.text(), term.Count(changes, "change"), joined(days...))
 }
 
 // mayBeChance says that a level changed visibly, and what a verdict needs.

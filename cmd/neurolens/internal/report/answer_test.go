@@ -208,6 +208,33 @@ func TestOnlyCommit(t *testing.T) {
 	}
 }
 
+// TestEarlierChanges: the sentence about a series with several changes has the levels before the first and after the last one, and when they were.
+// Before a change that may be chance, it has those that are none.
+func TestEarlierChanges(t *testing.T) {
+	at := func(day int) *summary.Time {
+		return &summary.Time{Time: time.Date(2026, 10, day, 0, 0, 0, 0, time.UTC)}
+	}
+	for _, c := range []struct {
+		verdict judge.Verdict
+		earlier int
+		want    string
+	}{
+		{judge.Regressed, 0, "(95 % interval +11.0 % to +13.0 %)."},
+		{judge.Regressed, 1, " In all, latency 70.0 µs → 84.0 µs, +20.0 % in 2 changes: 2026-10-01, 2026-11-08."},
+		{judge.Regressed, 5, " In all, latency 70.0 µs → 84.0 µs, +20.0 % in 6 changes: 2026-10-01 to 2026-11-08."},
+		{judge.Inconclusive, 1, " Before that, latency 70.0 µs → 75.0 µs, +7.1 % in 1 change: 2026-10-01."},
+	} {
+		r := trended()
+		r.Trends[0].Verdict = c.verdict
+		for i := range c.earlier {
+			r.Trends[0].Earlier = append(r.Trends[0].Earlier, summary.Step{Verdict: judge.Regressed, Since: at(1 + i), OldLevel: new(70e3), Level: new(75e3)})
+		}
+		if got := texts(r)[0]; !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s after %d: %s", c.verdict, c.earlier, got)
+		}
+	}
+}
+
 // TestMayBeChance: the first paragraph names the largest change that may be chance where nothing regressed, and what decides it.
 func TestMayBeChance(t *testing.T) {
 	r := trended()
