@@ -204,15 +204,31 @@ func nextOf(files []ingest.FileReport, store string) string {
 	}
 	delete(points, "")
 	ids := slices.Sorted(maps.Keys(points)) // they ascend with the start
-	if len(ids) >= history.MinSessions {
+	sessions := map[time.Time]int{}         // by start: those of one time have no order
+	for _, id := range ids {
+		sessions[startOf(id)]++
+	}
+	if len(sessions) >= history.MinSessions {
 		return "neurolens history source=" + files[0].Source + store
 	}
 	for i := len(ids) - 2; i >= 0; i-- {
-		if head := ids[len(ids)-1]; points[ids[i]] == points[head] {
-			return "neurolens compare session=" + ShortRun(ids[i]) + " session=" + ShortRun(head) + store
+		base, head := ids[i], ids[len(ids)-1]
+		from, to := startOf(base), startOf(head)
+		if points[base] != points[head] || from.Equal(to) && len(sessions) > 1 {
+			continue
 		}
+		if days := []string{from.Format(time.DateOnly), to.Format(time.DateOnly)}; sessions[from]+sessions[to] > 2 && days[0] != days[1] {
+			return "neurolens compare when=" + days[0] + " when=" + days[1] + store
+		}
+		return "neurolens compare session=" + ShortRun(base) + " session=" + ShortRun(head) + store
 	}
 	return ""
+}
+
+// startOf returns when a session began, in UTC, by its id.
+func startOf(session string) time.Time {
+	id, _ := schema.ParseULID(session) // an id of another form counts as the earliest
+	return id.Time().UTC()
 }
 
 // compareUndated returns the command that compares two files whose runs have no start: the only two in the order in which the user named them,

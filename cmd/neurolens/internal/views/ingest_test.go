@@ -35,6 +35,9 @@ func TestIngestNext(t *testing.T) {
 		return f
 	}
 	const ids = "01M0000000000000000000000"
+	day := func(day int, last string) string {
+		return schema.ULIDFrom(time.Date(2026, 10, day, 0, 0, 0, 0, time.UTC), [10]byte{}).String()[:25] + last
+	}
 	for _, c := range []struct {
 		want  string
 		files []ingest.FileReport
@@ -52,6 +55,9 @@ func TestIngestNext(t *testing.T) {
 		{"neurolens compare session=0000000A session=0000000B; neurolens ls source=found", []ingest.FileReport{at(1, "x/after/r", file("found", 5, ids+"B=p")), at(1, "x/before/r", file("found", 5, ids+"A=p"))}},
 		{"neurolens compare commit=1a2b3c4 commit=5d6e7f8; neurolens ls source=t", []ingest.FileReport{ofCommits(file("t", 5, "=p"), "1a2b3c4d5e", "5d6e7f8")}},
 		{"neurolens ls source=t", []ingest.FileReport{ofCommits(file("t", 5, "=p"), "1a2b3c4d5e")}},
+		{"neurolens compare when=2026-10-01 when=2026-10-02; neurolens ls source=t", []ingest.FileReport{file("t", 0, day(1, "A")+"=p"), file("t", 0, day(1, "B")+"=p"), file("t", 0, day(2, "A")+"=p"), file("t", 0, day(2, "B")+"=p")}},
+		{"neurolens compare session=0000000A session=0000000B; neurolens ls source=t", []ingest.FileReport{file("t", 0, day(1, "A")+"=p"), file("t", 0, day(2, "B")+"=p")}},
+		{"neurolens history source=t", []ingest.FileReport{file("t", 0, day(1, "A")+"=p", day(2, "A")+"=p", day(3, "A")+"=p", day(4, "A")+"=p", day(5, "A")+"=p", day(6, "A")+"=p", day(7, "A")+"=p", day(8, "A")+"=p")}},
 		{"neurolens ls --by source", []ingest.FileReport{file("a", 0), file("b", 0), file("c", 0), file("d", 0), file("e", 0)}},
 	} {
 		valuetest.Equal(t, strings.Join(IngestReport{Files: c.files}.next(), "; "), c.want)
