@@ -370,8 +370,10 @@ func (s *htmlWriter) changes() {
 		}
 		restTable := func() *Table {
 			title := "No change by verdict, against "
-			if c.Verdicts[string(judge.Estimate)] == c.All.Pairs {
+			if c.Verdicts[string(judge.Unchanged)] == 0 { // inconclusive is not "no change"
 				title = "No verdict, against "
+			} else if slices.ContainsFunc(rest, func(p *summary.Pair) bool { return judge.Verdict(p.Verdict) != judge.Unchanged }) {
+				title = "No change or no verdict, against "
 			}
 			return s.pairs(part.ID+"-rest", title+c.Name(), rest)
 		}

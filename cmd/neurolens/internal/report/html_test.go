@@ -150,6 +150,26 @@ func TestOrderOfChanges(t *testing.T) {
 	}
 }
 
+// TestTitleOfRest: pairs without a verdict are not called unchanged.
+func TestTitleOfRest(t *testing.T) {
+	for verdicts, want := range map[[2]string]string{
+		{"unchanged", "unchanged"}: "No change by verdict, against ", {"inconclusive", "inconclusive"}: "No verdict, against ", {"unchanged", "inconclusive"}: "No change or no verdict, against ",
+	} {
+		r := many(8)
+		c := &r.Comparisons[0]
+		c.Verdicts = map[string]int{}
+		for i := range r.Pairs {
+			r.Pairs[i].Verdict = verdicts[i%2]
+			c.Verdicts[verdicts[i%2]]++
+		}
+		page := maker().htmlPage(maker().Document(r), Pictures{})
+		at := slices.IndexFunc(page.Sections, func(s Section) bool { return s.ID == "changes-1" })
+		if got := page.Sections[at].Tables[0].Title; !strings.HasPrefix(got, want) {
+			t.Errorf("%v: %q", verdicts, got)
+		}
+	}
+}
+
 // TestCharts: the forest has the margin within which there is no change, where that is the same for all rows, and says so where it is not;
 // the scatter says of what its values are.
 func TestCharts(t *testing.T) {
