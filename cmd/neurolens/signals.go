@@ -16,8 +16,9 @@ func (s signalled) Error() string { return "interrupted by " + s.signal.String()
 
 // signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT or SIGTERM ends the process at once, after
 // last: the supervisors of running benchmarks notice and clean up. The first signal ends the process in the same way after signalGrace, if asking is on
-// then. A second SIGHUP does nothing, because nobody asks for it: a terminal that closes brings one from the kernel and one from the shell, and
-// service managers send one after SIGTERM. Where SIGHUP was ignored when the process started, as with nohup, it stays ignored.
+// then. SIGHUP does not count as a first or a second one, because nobody asks for it: a terminal that closes brings one from the kernel and one from
+// the shell, service managers send one after SIGTERM, and of signals that waited for a busy process it arrives first. Where SIGHUP was ignored
+// when the process started, as with nohup, it stays ignored.
 func signals(parent context.Context, last func()) (context.Context, context.CancelFunc) {
 	asking := new(atomic.Bool)
 	ctx, cancel := context.WithCancelCause(context.WithValue(parent, askingKey{}, asking))
@@ -29,19 +30,24 @@ func signals(parent context.Context, last func()) (context.Context, context.Canc
 	done := make(chan struct{})
 	go func() {
 		var first syscall.Signal
+		asked := false // a SIGINT or SIGTERM came
 		var late <-chan time.Time
 		for {
 			select {
 			case s := <-signals:
 				number, _ := s.(syscall.Signal)
-				switch {
-				case first == 0:
+				if first == 0 {
 					first, late = number, time.After(signalGrace)
 					cancel(signalled{number})
-				case number != syscall.SIGHUP:
+				}
+				if number == syscall.SIGHUP {
+					continue
+				}
+				if asked {
 					last()
 					os.Exit(128 + int(number))
 				}
+				asked = true
 			case <-late:
 				if asking.Load() {
 					last()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -33,27 +35,46 @@ func answerSignals(how string) {
 	os.Exit(interrupted(ctx))
 }
 
+// signalledWith starts the command, sends it signals that arrive together, and returns what it says and its exit code.
+func signalledWith(t *testing.T, how string, signals ...syscall.Signal) (said string, code int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asks+"="+how)
+	out := valuetest.Must(cmd.StdoutPipe())
+	valuetest.OK(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	valuetest.DeepEqual(t, []any{lines.Scan(), lines.Text()}, []any{true, "ready"}, "it")
+	for _, s := range slices.Concat([]syscall.Signal{syscall.SIGSTOP}, signals, []syscall.Signal{syscall.SIGCONT}) {
+		valuetest.OK(t, cmd.Process.Signal(s))
+	}
+	for lines.Scan() {
+		said += lines.Text()
+	}
+	_ = cmd.Wait()
+	return said, cmd.ProcessState.ExitCode()
+}
+
 // TestAsking: a command that only asks and never looks at its context ends after a signal. A command that writes takes as long as it needs.
 func TestAsking(t *testing.T) {
 	for how, want := range map[string]string{"asks": "last", "writes": "whole", "ends": "whole"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			for s, code := range map[os.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
-				cmd := exec.Command(os.Args[0])
-				cmd.Env = append(os.Environ(), asks+"="+how)
-				out := valuetest.Must(cmd.StdoutPipe())
-				valuetest.OK(t, cmd.Start())
-				lines := bufio.NewScanner(out)
-				valuetest.DeepEqual(t, []any{lines.Scan(), lines.Text()}, []any{true, "ready"}, "it")
-				valuetest.OK(t, cmd.Process.Signal(s))
-				said := ""
-				for lines.Scan() {
-					said += lines.Text()
-				}
-				if _ = cmd.Wait(); said != want || cmd.ProcessState.ExitCode() != code {
-					t.Errorf("%v: it says %q and ends with %d", s, said, cmd.ProcessState.ExitCode())
-				}
+			for s, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+				said, ended := signalledWith(t, how, s)
+				valuetest.DeepEqual(t, []any{said, ended}, []any{want, code}, s)
 			}
 		})
 	}
+}
+
+// TestSecondSignal: a command that writes ends at once after two signals that ask, and not after one and a SIGHUP, whichever is first.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("SIGHUP is ignored where these tests run, as nohup does")
+	}
+	said, _ := signalledWith(t, "writes", syscall.SIGINT, syscall.SIGHUP)
+	valuetest.Equal(t, said, "whole", "SIGINT and SIGHUP")
+	said, _ = signalledWith(t, "writes", syscall.SIGINT, syscall.SIGTERM)
+	valuetest.Equal(t, said, "last", "SIGINT and SIGTERM")
 }
