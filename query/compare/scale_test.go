@@ -50,7 +50,7 @@ func TestCompareZeros(t *testing.T) {
 		{"appears, by an amount", times(6, 0), times(6, 3), amount, judge.Regressed, "", schema.ScaleDifference, "0 3 3", .5},
 		{"less than the amount", times(6, 0), times(6, .25), amount, judge.Unchanged, "", schema.ScaleDifference, "0 0.25 0.25", .5},
 		{"zero as before", times(6, 0), times(6, 0), nil, judge.Unchanged, "", schema.ScaleDifference, "0 0 0", 0},
-		{"three runs", times(3, 0), times(3, 3), nil, judge.Inconclusive, judge.Noise, schema.ScaleDifference, "0 3 3", 0},
+		{"three runs", times(3, 0), times(3, 3), nil, judge.Inconclusive, judge.FewRuns, schema.ScaleDifference, "0 3 3", 0},
 		{"two runs", times(2, 0), times(2, 3), nil, judge.Inconclusive, judge.FewRuns, schema.ScaleDifference, "0 3 3", 0},
 		{"one run of zero", []float64{100, 101, 0, 100, 99, 100}, []float64{300, 301, 299, 300, 302, 300}, nil, judge.Regressed, "", schema.ScaleDifference, "100 300 201.5", 2},
 		{"negative", times(6, -2), times(6, -5), nil, judge.Improved, "", schema.ScaleDifference, "-2 -5 -3", .04},
