@@ -108,6 +108,7 @@ type guessedColumn struct {
 	distinct map[string]int // values, with the number of cells
 	more     bool           // there are more values than distinct has
 	order    []string       // the values of distinct as they come
+	falls    bool           // a number is less than the one before
 	resets   int            // how often a number is not greater than the one before
 	last     float64
 	read     []guessedNumbers // with each of guessedNumerals
@@ -132,7 +133,7 @@ func newGuessedColumn(name string) *guessedColumn {
 
 // absent are words in cells without a value, in lower case.
 var absent = []string{
-	"n/a", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported",
+	"n/a", "#n/a", "n.a.", "k.a.", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported",
 }
 
 // isAbsent reports whether a text says that a cell has no value.
@@ -186,6 +187,7 @@ func (c *guessedColumn) add(cell string) {
 		if i == 0 {
 			if v <= c.last && r.count > 1 {
 				c.resets++
+				c.falls = c.falls || v < c.last
 			}
 			c.last = v
 		}
@@ -340,10 +342,15 @@ func (g *guessed) decide() error {
 		return errors.New("no column of numbers looks like a metric")
 	}
 	for _, c := range g.columns {
-		for word := range c.texts {
-			if _, is := g.Metrics[c.name]; isFailure(word) && (is || g.Long != nil && g.Long.Value == c.name) {
+		for _, word := range slices.Sorted(maps.Keys(c.texts)) {
+			_, is := g.Metrics[c.name]
+			switch is = is || g.Long != nil && g.Long.Value == c.name; {
+			case !is || isAbsent(word):
+			case isFailure(word):
 				foreign.Put(&g.Statuses, word, string(statusOf(word)))
 				g.failures = true
+			default:
+				g.doubts[c.name] = fmt.Sprintf("texts such as %q are refused: list them under missing, or under statuses if the run failed", foreign.Brief(word))
 			}
 		}
 	}
@@ -395,15 +402,18 @@ func (g *guessed) chooseNumerals() {
 	}
 }
 
-// isNumeric reports whether a column has numbers of a style, and nothing else but words for a missing value.
+// isNumeric reports whether a column has numbers of a style, and nothing else but words for a missing value. Where its name has a unit, less than half of
+// its cells may be other texts, which are refused by their line.
 func (c *guessedColumn) isNumeric(style int) bool {
-	count := c.read[style].count + c.read[style].infinite
+	count, others := c.read[style].count+c.read[style].infinite, 0
 	for text, n := range c.texts {
-		if isAbsent(text) || isFailure(text) {
-			count += n
+		count += n
+		if !isAbsent(text) && !isFailure(text) {
+			others += n
 		}
 	}
-	return c.read[style].count > 0 && count == c.filled
+	_, unit := c.unitOf()
+	return c.read[style].count > 0 && count == c.filled && (others == 0 || unit != "" && len(c.units) == 0 && 2*others < c.filled)
 }
 
 // isNumeric reports whether a column has numbers, and nothing else but words for a missing value.

@@ -310,7 +310,7 @@ func (g *guessed) decideNumber(c *guessedColumn) bool {
 	integers := c.read[0].integers == c.read[0].count
 	field := schema.CanonicalAlias(name)
 	of := g.fieldOf(c)
-	_, unit := g.unitOf(c)
+	_, unit := c.unitOf()
 	isMetric := unit != "" || len(c.statistic()) > 0 || c.hasAny(metricWords)
 	switch {
 	case field == "batch_size" && integers, field == "seq_len" && integers:

@@ -106,7 +106,7 @@ var counted = []string{
 }
 
 // unitOf returns the unit of a column, and the words of its name without it: of its cells, in brackets in its name, or at the end of it.
-func (g *guessed) unitOf(c *guessedColumn) (words []string, unit string) {
+func (c *guessedColumn) unitOf() (words []string, unit string) {
 	words = c.words
 	if m := inBrackets.FindStringSubmatch(c.name); m != nil {
 		if unit = unitSpelled(m[1]); unit != "" {
@@ -262,7 +262,7 @@ func (g *guessed) decideMetrics(columns []*guessedColumn) {
 // meaning returns the metric that a column is. taken has the metrics of other columns, which it adds to: a metric has each aggregate once,
 // and one unit.
 func (g *guessed) meaning(c *guessedColumn, taken map[string]mappedMetric) mappedMetric {
-	words, unit := g.unitOf(c)
+	words, unit := c.unitOf()
 	m := mappedMetric{Unit: unit}
 	for _, word := range c.statistic() {
 		if m.As == "" && (len(words) > 0 || len(c.words) == 1) {

@@ -181,3 +181,27 @@ func TestUnitSpelled(t *testing.T) {
 		}
 	}
 }
+
+// TestGuessTexts: texts in a column with a unit make no axis of it. Those for no value are missing, and others are refused by their line, as
+// they may be a failed run.
+func TestGuessTexts(t *testing.T) {
+	for _, word := range []string{"k.A.", "NA", "-", "–", "none", "nil", "null", "NaN", "#N/A", "?", "kaputt"} {
+		text := "Latenz [µs];Durchsatz;Gerät\n1234,5;3,1;sda\n1250;3,2;sda\n980;4,1;nvme0\n" + word + ";4,2;nvme0\n"
+		draft, err := guessOf(t, "g.csv", text)
+		if err != nil {
+			t.Errorf("%s: %v", word, err)
+			continue
+		}
+		runs, report, err := readTextOf(t, mappedFormat(t, CSV, []byte(draft.Text)), text)
+		refused := int64(0)
+		if word == "kaputt" {
+			refused = 1
+		}
+		if err != nil || int64(report.Refused) != refused || len(runs)+int(refused) != 4 || runs[0].Primary != "latenz" || len(runs[0].Params) != 1 {
+			t.Errorf("%s: %d runs, %v, refused %v\n%s", word, len(runs), err, report.Refusals, draft.Text)
+		}
+		if strings.Contains(draft.Text, `"kaputt" are refused`) != (refused > 0) {
+			t.Errorf("%s: the draft is\n%s", word, draft.Text)
+		}
+	}
+}
