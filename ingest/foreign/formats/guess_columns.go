@@ -295,8 +295,11 @@ var configWords = []string{
 // guessedAggregates are the statistics that no axis has in its name; max_batch_size is one.
 var guessedAggregates = []string{"mean", "avg", "average", "median", "p50", "p90", "p95", "p99", "std", "stddev", "stdev"}
 
-// timeOfDay are words in the names of columns with times.
-var timeOfDay = []string{"timestamp", "timestamps", "ts", "start", "started", "begin", "epoch", "date", "end", "ended", "at", "ack"}
+// timeOfDay are words in the names of columns with times, endOf those of times at which something ended.
+var (
+	timeOfDay = []string{"timestamp", "timestamps", "ts", "start", "started", "begin", "epoch", "unix", "date", "at"}
+	endOf     = []string{"end", "ended", "ack", "finish", "finished", "stop", "stopped"}
+)
 
 // counts are the names of columns with the number of samples of a row.
 var counts = []string{
@@ -323,14 +326,8 @@ func (g *guessed) decideNumber(c *guessedColumn) bool {
 		case "status":
 			g.Statuses, _ = statusesOf(c)
 		}
-	case c.hasAny(timeOfDay) && g.isTime(c):
-		if c.hasAny(timeOfDay[:8]) && !g.has("started_at") {
-			g.Fields[c.name] = "started_at"
-			g.decideTime(c)
-		} else {
-			g.Ignore = append(g.Ignore, c.name)
-			g.doubts[c.name] = "a time of day"
-		}
+	case (c.hasAny(timeOfDay) || c.hasAny(endOf)) && g.isTime(c):
+		g.decideStart(c)
 	case integers && slices.Contains(samplesOf, name) && c.resets > 0:
 		g.Ignore, g.Rows = append(g.Ignore, c.name), rowsSamples
 		g.doubts[c.name] = "it counts the samples of a run"
@@ -341,6 +338,9 @@ func (g *guessed) decideNumber(c *guessedColumn) bool {
 		g.doubts[c.name] = "a number of repetitions? If it is an axis, move it to fields, as params"
 	case c.hasAny(configWords), name == "request_rate":
 		g.Fields[c.name] = g.param(c)
+	case g.isUnixTime(c):
+		g.doubts[c.name] = "Unix time, by its values"
+		g.decideStart(c)
 	case integers && c.hasAny(axisWords) && !c.hasAny(guessedAggregates) && (unit == "" || storedUnitOf(unit) == "B" && !c.hasAny(memoryWords)):
 		g.Fields[c.name] = g.param(c)
 	case isMetric:
@@ -351,6 +351,31 @@ func (g *guessed) decideNumber(c *guessedColumn) bool {
 		return false
 	}
 	return true
+}
+
+// isUnixTime reports whether the numbers of a column are the times of rows by their size and order: from 2015 to 2038, and ascending. Numbers
+// that its name calls an amount or a duration are not, unless they would be a duration of decades.
+func (g *guessed) isUnixTime(c *guessedColumn) bool {
+	const year2015, year2038 = 1420070400, 1 << 31
+	format, known := g.timeOf(c)
+	seconds, r := unixUnits[format].Seconds(), c.read[0]
+	if !known || r.min*seconds < year2015 || r.max*seconds >= year2038 || c.falls || r.min == r.max && c.filled > 1 {
+		return false
+	}
+	_, unit := c.unitOf()
+	return "unix_"+unit == format || unit == "" && !c.hasAny(metricWords) && !c.hasAny(axisWords)
+}
+
+// decideStart makes a column of times the start of the runs, unless another one is.
+func (g *guessed) decideStart(c *guessedColumn) {
+	named := func(other *guessedColumn) bool { return other != c && g.fieldOf(other) == "started_at" }
+	if c.hasAny(endOf) || g.has("started_at") || slices.ContainsFunc(g.columns, named) {
+		g.Ignore = append(g.Ignore, c.name)
+		g.doubts[c.name] = "a time of day"
+		return
+	}
+	g.Fields[c.name] = "started_at"
+	g.decideTime(c)
 }
 
 // hasAny reports whether the name of a column has one of some words.

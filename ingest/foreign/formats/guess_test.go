@@ -205,3 +205,31 @@ func TestGuessTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestGuessUnixTime: numbers that can only be Unix times are the start of the runs, whatever their column is called, unless another column is. Amounts
+// and durations of the same size are not.
+func TestGuessUnixTime(t *testing.T) {
+	for _, test := range []struct{ name, first, second, want string }{
+		{"at", "1790000000", "1790000060", "at: started_at"},
+		{"t", "1790000000", "1790000000.5", "t: started_at"},
+		{"t", "1790000000", "1790000000", "t: params"},
+		{"t", "1790000060", "1790000000", "t: params"},
+		{"unix_time", "1790000060123", "1790000000123", "unix_time: started_at"},
+		{"zeit", "1790000000000", "1790000060000", "zeit: started_at"},
+		{"time_s", "1790000000", "1790000060", "time_s: started_at"},
+		{"time_ns", "1790000000", "1790000060", "time_ns: {metric: latency, unit: ns}"},
+		{"cycles", "1790000000", "1790000060", "cycles: {metric: cycles}"},
+		{"size", "1500000000", "2000000000", "size: params"},
+		{"t", "1024", "2048", "t: params"},
+		{"ended_at", "1790000000", "1790000060", "- ended_at"},
+	} {
+		text := test.name + ",watt_w,rate\n" + test.first + ",1,1.5\n" + test.second + ",2,1.6\n"
+		if draft, err := guessOf(t, "t.csv", text); err != nil || !strings.Contains(draft.Text, test.want+"  #") {
+			t.Errorf("%s: want %s, got %v\n%s", text, test.want, err, draft.Text)
+		}
+	}
+	draft, err := guessOf(t, "t.csv", "t,timestamp,rate\n1790000000,2026-11-01T10:00:00Z,1.5\n1790000001,2026-11-01T10:00:01Z,1.6\n")
+	if err != nil || !strings.Contains(draft.Text, "timestamp: started_at") || !strings.Contains(draft.Text, "- t  #") {
+		t.Errorf("%v\n%s", err, draft.Text)
+	}
+}
