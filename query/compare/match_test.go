@@ -62,7 +62,7 @@ func TestCompareMatches(t *testing.T) {
 		{"bs=1", "session=last~7", "session=last~7 matches no run"},
 		{"bs=1", "nonesuch=1", "no column or parameter is called \"nonesuch\""},
 		{"bs=1 (", "bs=2", "bs=1 ("},
-		{"baseline=nonesuch", "bs=2", "there is no baseline"},
+		{"baseline=nonesuch", "bs=2", `there is no baseline "nonesuch": neurolens bless makes one`},
 	} {
 		_, err := compare.Compare(context.Background(), db, compare.Request{Base: c.base, Head: c.head})
 		querytest.WantInput(t, err, c.says)

@@ -41,7 +41,7 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 	if near := schema.Nearest(name, slices.Sorted(maps.Keys(baselines))); near != "" {
 		return fmt.Sprintf("; did you mean %s?", near)
 	}
-	return ""
+	return ": neurolens bless makes one"
 }
 
 // sessionFromLast returns the id of the session that has back newer ones.
