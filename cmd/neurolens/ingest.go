@@ -272,7 +272,8 @@ const (
 	atCommit = "commit"
 )
 
-// startOfCommit gives a run the time of the commit that it names, or else of the last commit that changed the file.
+// startOfCommit gives a run the time of the commit that it names, in the repository of the file or else of the current folder, or of the last
+// commit that changed the file.
 func startOfCommit(in *foreign.Input) foreign.RunStart {
 	ctx, dir := context.Background(), filepath.Dir(in.Name)
 	known := map[string]func() (time.Time, error){}
@@ -282,7 +283,14 @@ func startOfCommit(in *foreign.Input) foreign.RunStart {
 			known[commit] = sync.OnceValues(func() (time.Time, error) {
 				switch {
 				case commit != "":
-					return worktree.CommitTime(ctx, dir, commit)
+					at, err := worktree.CommitTime(ctx, dir, commit)
+					if err == nil {
+						return at, nil
+					}
+					if at, hereErr := worktree.CommitTime(ctx, ".", commit); hereErr == nil { // results outside of their repository
+						return at, nil
+					}
+					return time.Time{}, fmt.Errorf("%w: want the file or the current folder in the repository that has it", err)
 				case in.Folder == nil:
 					return time.Time{}, errors.New("standard input and pipes are in no commit, and the run names none")
 				}
