@@ -110,12 +110,20 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 }
 
 // ratePerSecond matches the unit of a rate as tables print it, such as tok/s.
-var ratePerSecond = regexp.MustCompile(`^([kMG]?)(?:tok|req|sample|image|query|op|item)/s$`)
+var ratePerSecond = regexp.MustCompile(`^([kMG]?)(?:tok|req|samples?|images?|query|queries|op|items?)/s$`)
+
+// multipleOfRate matches a multiple of the unit of a rate that is stored under another name, such as ktokens/s.
+var multipleOfRate = regexp.MustCompile(`^([kMG])([a-z]{2,}/s)$`)
 
 // storedUnit is like schema.StoredUnit, but also accepts rates as tables print them: ktok/s.
 func storedUnit(name string) (stored string, factor float64, known bool) {
 	if rate := ratePerSecond.FindStringSubmatch(name); rate != nil {
 		name = rate[1] + "/s"
+	} else if rate := multipleOfRate.FindStringSubmatch(name); rate != nil {
+		if _, _, known := schema.StoredUnit(name); !known {
+			_, factor, _ = schema.StoredUnit(rate[1] + "/s")
+			return rate[2], factor, false
+		}
 	}
 	return schema.StoredUnit(name)
 }
