@@ -114,7 +114,8 @@ and field.`,
 				if err != nil {
 					return err
 				}
-				m := report.Maker{Enough: views.Enough(measured, others, a.stores), Again: views.Again(failed, more, a.stores), Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Other: r.OtherSession(), Amount: r.Amount(), Series: r.Series()}
+				other, later := r.OtherSession()
+				m := report.Maker{Enough: views.Enough(measured, others, a.stores), Again: views.Again(failed, more, a.stores), Reader: a.display(), By: "neurolens " + version, Others: r.Stored() > r.Counts.Runs, Past: r.PastSessions(), Other: other, Later: later, Amount: r.Amount(), Series: r.Series()}
 				d := m.Document(r)
 				if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 					return err

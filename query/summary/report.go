@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Text is a text that is null in JSON if it is empty.
@@ -35,9 +36,9 @@ type Report struct {
 	Pairs       []Pair        `json:"pairs" doc:"each point with its baseline, comparison by comparison"`
 	Points      []Point       `json:"points" doc:"every point, group by group; points that differ only in their variant are next to each other"`
 
-	stored int    // see Stored
-	past   int    // see PastSessions
-	other  string // see OtherSession
+	stored int         // see Stored
+	past   int         // see PastSessions
+	other  *schema.Run // the newest one of OtherSession; nil if there is none
 
 	amount query.Contrast // see Amount
 
@@ -51,8 +52,14 @@ func (r *Report) Stored() int { return r.stored }
 // it is unknown.
 func (r *Report) PastSessions() int { return r.past }
 
-// OtherSession returns the id of the newest other session with points of the report, if PastSessions counts any.
-func (r *Report) OtherSession() string { return r.other }
+// OtherSession returns the id of the newest other session with points of the report, if PastSessions counts any, and whether it is later than the
+// session of the report.
+func (r *Report) OtherSession() (id string, later bool) {
+	if r.other == nil {
+		return "", false
+	}
+	return r.other.SessionID, r.Selection.Until != nil && r.other.StartedAt.After(r.Selection.Until.Time)
+}
 
 // Amount returns the axis that a report of one session could compare, with the value to compare with, but did not because nobody named it
 // and its numbers may be the amount of work, or its functions may do different work; the zero Contrast: there is none.

@@ -186,9 +186,9 @@ func (r *reading) addTrends(ctx context.Context, db *query.DB, h *history.Histor
 			return err
 		}
 		others := query.ListRequest{Filter: strings.TrimSpace(selection + " not (" + r.req.Filter + ")"), Limit: 1}
-		newest, err := db.WithoutWarnings().Runs(ctx, others, "session_id")
+		newest, err := db.WithoutWarnings().Runs(ctx, others, "session_id", "started_at")
 		if len(newest) > 0 {
-			r.report.other = newest[0].SessionID
+			r.report.other = &newest[0]
 		}
 		return err
 	}

@@ -203,8 +203,14 @@ func TestTrendsOfOneSession(t *testing.T) {
 	}
 	few := runs[:9]
 	db := querytest.Open(t, querytest.NewStore(t, few...))
-	if r := read(t, db, summary.Request{Filter: "session=last"}); len(r.Trends) != 0 || r.PastSessions() != 3 || r.OtherSession() != few[5].SessionID {
-		t.Errorf("of 3 sessions there are %d trends, %d sessions, and the other is %s", len(r.Trends), r.PastSessions(), r.OtherSession())
+	for filter, want := range map[string]struct {
+		other string
+		later bool
+	}{"session=last": {few[5].SessionID, false}, "session=last~1": {few[8].SessionID, true}} {
+		r := read(t, db, summary.Request{Filter: filter})
+		if other, later := r.OtherSession(); len(r.Trends) != 0 || r.PastSessions() != 3 || other != want.other || later != want.later {
+			t.Errorf("%s: of 3 sessions there are %d trends, %d sessions, and the other is %s, later %v", filter, len(r.Trends), r.PastSessions(), other, later)
+		}
 	}
 }
 

@@ -877,7 +877,11 @@ func (m Maker) oneOfSessions(d *Document) []Answer {
 		return nil
 	case m.Past > 1 && m.Other != "":
 		text := term.Verb(m.Past-1, "1 other has these points. Against it:", term.Thousands(m.Past-1)+" others have these points. Against the newest of them:")
-		return []Answer{{Text: alone + text, Command: m.command("compare", append([]string{"session=" + views.ShortRun(m.Other)}, d.words("")...)...)}}
+		sides := append([]string{"session=" + views.ShortRun(m.Other)}, d.words("")...)
+		if m.Later {
+			slices.Reverse(sides)
+		}
+		return []Answer{{Text: alone + text, Command: m.command("compare", sides...)}}
 	case m.Past == 0:
 		return []Answer{{Text: alone + "report --all looks at all of the store, as history does.", Command: m.command("report", "--all")}}
 	}

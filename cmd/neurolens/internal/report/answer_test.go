@@ -596,6 +596,10 @@ func TestOneOfSessions(t *testing.T) {
 			t.Errorf("%d: %+v", sessions, got)
 		}
 	}
+	later := Maker{Others: true, Past: 2, Other: "01M8Q0VN5KACAEQTTYHT34WXYZ", Later: true}.Document(r).Answer
+	if got := later[0].Command; !strings.HasPrefix(got, "neurolens compare ") || !strings.HasSuffix(got, " session=HT34WXYZ") {
+		t.Errorf("a later session is the head: %s", got)
+	}
 	r.Counts.Points = 2
 	for axis, more := range map[string]bool{"n": true, "benchmark": false} {
 		got := Maker{Others: true, Past: 2, Other: "s", Amount: query.Contrast{Axis: axis, Value: "one"}}.Document(r).Answer

@@ -81,6 +81,7 @@ type Maker struct {
 	Enough string         // the command that measures all points often enough; empty: none
 	Past   int            // sessions of the store with points of the report, as summary.Report.PastSessions
 	Other  string         // as summary.Report.OtherSession
+	Later  bool           // it is later
 	Amount query.Contrast // as summary.Report.Amount
 
 	Series []history.SeriesPoint // as summary.Report.Series
