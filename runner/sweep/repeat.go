@@ -27,6 +27,9 @@ func Repeat(run *schema.Run, against string) (line, program []string) {
 		if program = programWords(run, text); program == nil {
 			what = []string{text}
 		}
+		if run.Executor == schema.ExecutorPython && run.Benchmark != text { // the text is a file, which may have other functions
+			what = append(what, targetWords(run)...)
+		}
 		what = append(what, axisWords(run)...)
 	} else {
 		return nil, nil
@@ -152,9 +155,7 @@ func labelWords(run *schema.Run) (words []string) {
 	add := func(name, text string) { words = append(words, axisWord(run, name, text)...) }
 	switch run.Executor {
 	case schema.ExecutorCommand: // the words at the top may be labels, which are no axes
-		if run.Benchmark != "" && !strings.ContainsAny(run.Benchmark, `*?[\,"`) {
-			words = append(words, "--targets", run.Benchmark)
-		}
+		words = targetWords(run)
 		if name := run.Env.Facts["runner.axis.variant"]; name != "" { // one of several variants with their own keys
 			add("variant", name)
 		}
@@ -169,6 +170,14 @@ func labelWords(run *schema.Run) (words []string) {
 		add("model", optionText(literalBraces.Replace(model)))
 	}
 	return words
+}
+
+// targetWords choose the benchmark of a run by its name, if that is no pattern.
+func targetWords(run *schema.Run) []string {
+	if run.Benchmark == "" || strings.ContainsAny(run.Benchmark, `*?[\,"`) {
+		return nil
+	}
+	return []string{"--targets", run.Benchmark}
 }
 
 // axisWords returns the other axes of a run.

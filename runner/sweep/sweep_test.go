@@ -488,6 +488,19 @@ func TestRepeat(t *testing.T) {
 			schema.Run{Executor: schema.ExecutorCommand, Benchmark: "b", Variant: "label", Params: map[string]string{"z": "1", "n": "007", "e": ""}, Env: schema.Env{Facts: file}},
 			`bench|a sweep.yaml|--targets|b|-P|e=""|-P|n="007"|-P|z=1`,
 		},
+		"one function of a file": {
+			schema.Run{
+				Executor: schema.ExecutorPython, Benchmark: "d/b.py:bench_f", Params: map[string]string{"n": "1"},
+				Env: schema.Env{Facts: map[string]string{"runner.flags": `{"line":"[\"d/b.py\"]"}`}},
+			},
+			"bench|d/b.py|--targets|d/b.py:bench_f|-P|n=1",
+		},
+		"a function that was named": {
+			schema.Run{
+				Executor: schema.ExecutorPython, Benchmark: "b.py:bench_f", Env: schema.Env{Facts: map[string]string{"runner.flags": `{"line":"[\"b.py:bench_f\"]"}`}},
+			},
+			"bench|b.py:bench_f",
+		},
 		"a target that is a pattern": {schema.Run{Executor: schema.ExecutorCommand, Benchmark: "a*", Env: schema.Env{Facts: file}}, "bench|a sweep.yaml"},
 		"axes of columns": {
 			schema.Run{
