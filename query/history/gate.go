@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Gate is the decision of a gate that looks at the history after each session. All fields but Missing count series.
+// Gate is the decision of a gate that looks at the history after each session. All fields but Missing and Newest count series.
 type Gate struct {
 	Series       int // gated: with a value or a failure in the newest sessions of all, or with an ok run without a start
 	Short        int // of Series: too few sessions for a change, and neither regressed nor inconclusive
@@ -22,6 +22,7 @@ type Gate struct {
 	Alone        int // of Regressed: history calls their change inconclusive, as one of many series; the gate bounds the error of each by itself
 	Earlier      int // of Series, neither regressed nor inconclusive: history calls their last change regressed, before the newest sessions
 	Missing      int // number of further sessions with which the gate would call the largest change of Once, see Undecided.Missing; 0: none
+	Newest       int // the least Request.Newest with which that change would be among the newest sessions then; 0: Request.Newest is enough
 }
 
 // decide gates all series.
@@ -68,6 +69,9 @@ func (h *historian) decide() {
 	}
 	if once != nil {
 		h.Gate.Missing = once.missing(once.lastChange(), historyLookAlpha, historyLookAlpha)
+		if least := len(once.entries) + h.Gate.Missing - once.lastChange().at(); h.Gate.Missing > 0 && least > h.req.Newest {
+			h.Gate.Newest = least
+		}
 	}
 }
 

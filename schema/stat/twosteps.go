@@ -2,8 +2,11 @@ package stat
 
 import "math"
 
-// returnedShare is the share of the chance that a third level like the first is given where three levels may be two: it has more orders.
-const returnedShare = .9
+// Constants of the search for two steps.
+const (
+	twiceAlpha    = .05 // chance of either step as the only one of the values up to the other step
+	returnedShare = .9  // share of the chance that a third level like the first is given where three levels may be two: it has more orders
+)
 
 // twoShifts are the most likely two changes of level of a series, each in the values up to the other one.
 type twoShifts struct {
@@ -127,23 +130,27 @@ func separated(values []float64, ends [3]int, levels [3]float64) float64 {
 	return min(three-math.Log(1-returnedShare), returned-math.Log(returnedShare), 0)
 }
 
-// changes returns both steps if they are stronger than a threshold: the series as a whole has two steps, and the values on either side of each
-// differ. One of them alone would be one whose neighbours were chosen to differ.
+// changes returns the steps that are stronger than a threshold: the series as a whole has two steps, and the values on either side of the step
+// differ. They have to differ on either side of the other step, too, at twiceAlpha: else it only ends the values that were compared, where they
+// differ most.
 func (both *twoShifts) changes(series []float64, threshold float64) []change {
 	if both == nil {
 		return nil
 	}
 	whole := min(-newNullSize(twiceSizes, len(series)).logP(both.size), -both.orders) + math.Log(trendTwice)
+	if !(whole > threshold) {
+		return nil
+	}
+	least := min(threshold, -math.Log(twiceAlpha))
 	var found []change
 	for _, p := range both.steps {
-		c := change{strength: whole, at: p.low + p.shift.at}
-		if c.strength > threshold {
-			c.strength = min(whole, p.certain(series, threshold))
-		}
-		if !(c.strength > threshold) {
+		strength := p.certain(series, least)
+		if !(strength > least) {
 			return nil
 		}
-		found = append(found, c)
+		if strength = min(strength, whole); strength > threshold {
+			found = append(found, change{strength: strength, at: p.low + p.shift.at})
+		}
 	}
 	return found
 }

@@ -65,6 +65,9 @@ func (w History) GateLine(exit int) string {
 		switch {
 		case g.Once > 0:
 			inconclusive += fmt.Sprintf(": %s regressed at a single look, but a gate that looks every night needs %s", term.Thousands(g.Once), moreSessions(g.Missing, "session"))
+			if g.Newest > 0 {
+				inconclusive += fmt.Sprintf(", and --newest %d so that it still counts the change", g.Newest)
+			}
 		case g.Departed == g.Inconclusive:
 			inconclusive += ": far off in " + term.Verb(g.Departed, "its", "their") + " newest session"
 		case h.Longest < history.GateSessions:
