@@ -272,7 +272,7 @@ func TestVerdicts(t *testing.T) {
 		{"all runs alike", twoPercent(level(5, 1), level(5, 1)), judge.Rules{}, judge.Unchanged, ""},
 		{"all runs 0, no equivalence margin", judge.Pair{Base: level(5, 0), Head: level(5, 0)}, judge.Rules{}, judge.Unchanged, ""},
 		{"5 runs alike a side", twoPercent(level(5, 1), level(5, 2)), judge.Rules{}, judge.Regressed, ""},
-		{"3 runs alike a side", twoPercent(level(3, 1), level(3, 2)), judge.Rules{}, judge.Inconclusive, judge.Noise},
+		{"3 runs alike a side", twoPercent(level(3, 1), level(3, 2)), judge.Rules{}, judge.Inconclusive, judge.FewRuns},
 		{"2 runs", twoPercent(evenly(2, 0, 1e-6), evenly(9, 5, 1e-6)), judge.Rules{}, judge.Inconclusive, judge.FewRuns},
 		{"1 run", twoPercent(level(1, 0), level(1, 5)), judge.Rules{}, judge.Inconclusive, judge.FewRuns},
 		{"no runs", twoPercent(nil, level(5, 0)), judge.Rules{}, judge.Inconclusive, judge.NoValues},
