@@ -174,7 +174,7 @@ func (g *grouper) groups(ctx context.Context, r *scan.Reader) error {
 	return g.nameRates(ctx, r)
 }
 
-// nameRates gives the rates of groups of one benchmark the unit of its imported files, where these say what is counted.
+// nameRates gives the rates of groups of one benchmark the unit of its imported files, where the files name what is counted.
 func (g *grouper) nameRates(ctx context.Context, r *scan.Reader) error {
 	rates, err := r.RateUnits(ctx, func(yield func(string) bool) {
 		for i := range g.found.Groups {

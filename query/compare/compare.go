@@ -135,10 +135,10 @@ func (c *Comparison) HasSecondLook() bool {
 
 // Compare compares two selections.
 //
-// Two points are paired if all their identity fields and their machine are equal. If both filters name a field that is constant on each side but
-// differs between the sides, all such fields are ignored, and the machine and those of two files in any case. It is an ErrInput if a selection has no runs, if a run is on both sides, if no points can be
-// paired, and if BaseDB has runs of a session of Head. If BaseDB has several machines, only those that Head has are compared, if there
-// are any.
+// Two points are paired if all their identity fields and their machine are equal. Fields that are constant on each side but differ between the
+// sides are ignored if both filters name one of them, or if both sides are files. The machine is ignored wherever each side has one. It is an
+// ErrInput if a selection has no runs, if a run is on both sides, if no points can be paired, and if BaseDB has runs of a session of Head. If
+// BaseDB has several machines, only those that Head has are compared, if there are any.
 func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
 	return compare(ctx, db, req, manyRuns)
 }

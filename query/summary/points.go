@@ -102,7 +102,7 @@ func (r *reading) pointOf(c cells) Point {
 	return p
 }
 
-// nameRates gives rates the unit of the imported files, where these say what is counted.
+// nameRates gives rates the unit of the imported files, where the files name what is counted.
 func (r *reading) nameRates(ctx context.Context, s *scan.Reader) error {
 	rates, err := s.RateUnits(ctx, func(yield func(string) bool) {
 		for i := range r.report.Points {

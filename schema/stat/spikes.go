@@ -94,15 +94,20 @@ func outliers(level []float64, margin Margin) (middle float64, far func(v float6
 		return math.NaN(), func(float64) bool { return false }
 	}
 	middle = Median(slices.Clone(level))
-	deviations := make([]float64, len(level))
-	for i, v := range level {
-		deviations[i] = math.Abs(v - middle)
+	bound := max(spikeBeyond*robustDeviation(level, middle), margin(middle))
+	return middle, func(v float64) bool { return math.Abs(v-middle) >= bound && v != middle }
+}
+
+// robustDeviation returns the robust standard deviation of values about their median: 1.4826 median absolute deviations or, if that is 0, 1.2533
+// mean ones.
+func robustDeviation(values []float64, median float64) float64 {
+	deviations := make([]float64, len(values))
+	for i, v := range values {
+		deviations[i] = math.Abs(v - median)
 	}
 	mean, _ := moments(deviations)
-	spread := madOfNormals * Median(deviations)
-	if spread == 0 {
-		spread = meanOfNormals * mean
+	if deviation := madOfNormals * Median(deviations); deviation != 0 {
+		return deviation
 	}
-	bound := max(spikeBeyond*spread, margin(middle))
-	return middle, func(v float64) bool { return math.Abs(v-middle) >= bound && v != middle }
+	return meanOfNormals * mean
 }

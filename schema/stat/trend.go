@@ -139,18 +139,18 @@ func (t *Trend) steps(threshold float64) []change {
 	most := slices.MaxFunc(found, func(a, b change) int { return cmp.Compare(a.strength, b.strength) }).strength
 	var all []change
 	low := 0
-	within := func(high int) {
+	search := func(high int) { // the values from low on
 		share := math.Log(float64(high-low) / float64(len(t.series)))
 		for _, c := range NewTrend(t.series[low:high]).steps(threshold - share) {
 			all = append(all, change{strength: min(c.strength+share, most), at: low + c.at})
 		}
 	}
 	for _, c := range found {
-		within(c.at)
+		search(c.at)
 		all = append(all, c)
 		low = c.at
 	}
-	within(len(t.series))
+	search(len(t.series))
 	return all
 }
 

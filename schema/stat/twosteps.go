@@ -40,11 +40,11 @@ func (s *shifts) twice(least float64) *twoShifts {
 	for i := range both.steps {
 		p := &both.steps[i]
 		p.share = math.Log(float64(p.size) / float64(n))
-		within := values[p.low : p.low+p.size]
-		if p.shift.clearlyLess(within, least) || !p.shift.held(within) {
+		part := values[p.low : p.low+p.size]
+		if p.shift.clearlyLess(part, least) || !p.shift.held(part) {
 			return nil
 		}
-		p.shift = s.measured(within, p.shift)
+		p.shift = s.measured(part, p.shift)
 		both.size = min(both.size, p.shift.size/p.shift.inflation)
 	}
 	both.orders = separated(values, [...]int{first, second, n}, levels)
@@ -57,20 +57,13 @@ func (s *shifts) twice(least float64) *twoShifts {
 func dividedTwice(series []float64) (first, second int, ok bool) {
 	n := len(series)
 	middle := medianOfAll(series)
-	distances := make([]float64, n)
-	for i, v := range series {
-		distances[i] = math.Abs(v - middle)
-	}
-	spread := madOfNormals * medianOfAll(distances)
-	if spread == 0 {
-		spread, _ = moments(distances)
-	}
+	spread := robustDeviation(series, middle)
 	if !(spread > 0) || math.IsInf(spread, 1) {
 		return 0, 0, false
 	}
 	sums := make([]float64, n+1)
 	for i, v := range series {
-		sums[i+1] = sums[i] + math.Copysign(math.Log1p(distances[i]/spread), v-middle)
+		sums[i+1] = sums[i] + math.Copysign(math.Log1p(math.Abs(v-middle)/spread), v-middle)
 	}
 	mean := sums[n] / float64(n)
 	for i := range sums {

@@ -19,7 +19,7 @@ func TestSeparated(t *testing.T) {
 	for _, of := range [][]float64{{0, 0, 0, 1, 1, 1, 2, 2, 2}, {0, 0, 0, 0, 1, 1, 2, 2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}} {
 		var all []float64
 		for values := slices.Clone(of); ; {
-			all = append(all, leastSeparated(values))
+			all = append(all, smallestSeparated(values))
 			if !permute(values) {
 				break
 			}
@@ -36,8 +36,8 @@ func TestSeparated(t *testing.T) {
 	}
 }
 
-// leastSeparated returns the smallest p of the order of values over all three parts and their levels.
-func leastSeparated(values []float64) float64 {
+// smallestSeparated returns the smallest p of the order of values over all divisions into three parts, and all levels of the parts.
+func smallestSeparated(values []float64) float64 {
 	p := 1.
 	levels := slices.Compact(slices.Sorted(slices.Values(values)))
 	for first := 1; first < len(values)-1; first++ {

@@ -295,7 +295,7 @@ var configWords = []string{
 // guessedAggregates are the statistics that no axis has in its name; max_batch_size is one.
 var guessedAggregates = []string{"mean", "avg", "average", "median", "p50", "p90", "p95", "p99", "std", "stddev", "stdev"}
 
-// timeOfDay are words in the names of columns with times, endOf those of times at which something ended.
+// timeOfDay are words in the names of columns with times, endOf words in the names of columns with the times of an end.
 var (
 	timeOfDay = []string{"timestamp", "timestamps", "ts", "start", "started", "begin", "epoch", "unix", "date", "at"}
 	endOf     = []string{"end", "ended", "ack", "finish", "finished", "stop", "stopped"}

@@ -182,8 +182,8 @@ func TestUnitSpelled(t *testing.T) {
 	}
 }
 
-// TestGuessTexts: texts in a column with a unit make no axis of it. Those for no value are missing, and others are refused by their line, as
-// they may be a failed run.
+// TestGuessTexts: texts in a column with a unit make no axis of it. Texts for no value are missing. Rows with other texts are refused by
+// their line, because they may be failed runs.
 func TestGuessTexts(t *testing.T) {
 	for _, word := range []string{"k.A.", "NA", "-", "–", "none", "nil", "null", "NaN", "#N/A", "?", "kaputt"} {
 		text := "Latenz [µs];Durchsatz;Gerät\n1234,5;3,1;sda\n1250;3,2;sda\n980;4,1;nvme0\n" + word + ";4,2;nvme0\n"

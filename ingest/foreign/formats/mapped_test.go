@@ -178,7 +178,7 @@ func TestMappedFailures(t *testing.T) {
 	}
 }
 
-// TestMappedPrimary: the primary metric of a mapping is that of a row without a value of it, too, and then NULL. A file that an earlier version
+// TestMappedPrimary: a row without a value of the primary metric of a mapping has that metric too, with NULL. A file that an earlier version
 // stored with another primary metric is still known.
 func TestMappedPrimary(t *testing.T) {
 	const mapping = "benchmark: b\nprimary: p\nmetrics: {a: {metric: latency, unit: us}, p: {metric: p, unit: MB/s, better: higher}}\n"

@@ -209,7 +209,7 @@ func TestOnlyCommit(t *testing.T) {
 }
 
 // TestEarlierChanges: the sentence about a series with several changes has the levels before the first and after the last one, and when they were.
-// Before a change that may be chance, it has those that are none.
+// Where the last change may be chance, the sentence is about the changes before it.
 func TestEarlierChanges(t *testing.T) {
 	at := func(day int) *summary.Time {
 		return &summary.Time{Time: time.Date(2026, 10, day, 0, 0, 0, 0, time.UTC)}

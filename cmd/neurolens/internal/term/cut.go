@@ -9,7 +9,7 @@ import (
 )
 
 // cutColumn returns the texts of a column in so many columns of the terminal, cut where they can still be told apart. Where the ends
-// tell that, the common beginning stands before them as far as there is room, unless only a fragment of a few letters fits.
+// differ, the common beginning is printed before them as far as there is room, unless only a few letters of it fit.
 func (v View) cutColumn(c, width int) []string {
 	whole := v.texts(c)
 	short, ends := CutApart(whole, width), withoutBeginning(withoutConstant(whole))

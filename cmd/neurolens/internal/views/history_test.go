@@ -333,9 +333,11 @@ func TestHistoryGateLine(t *testing.T) {
 		"no step for the worse is visible in 2 series; a gate calls none before 17 sessions":                                 {history.Gate{Series: 2}, 16},
 		"no regression found in 2 series":                                                                                    {history.Gate{Series: 2}, 17},
 		"1 series inconclusive: 1 regressed at a single look, but a gate that looks every night needs about 3 more sessions": {history.Gate{Series: 1, Inconclusive: 1, Once: 1, Missing: 3}, 14},
-		"1 series inconclusive: 1 regressed at a single look, but a gate that looks every night needs about 12 more sessions, and --newest 17 so that it still counts the change": {history.Gate{Series: 1, Inconclusive: 1, Once: 1, Missing: 12, Newest: 17}, 18},
-		"2 series inconclusive: 1 regressed at a single look, but a gate that looks every night needs more than 30 more sessions":                                                 {history.Gate{Series: 2, Inconclusive: 2, Once: 1}, 14},
-		"1 series inconclusive; a gate calls no step before 17 sessions":                                                                                                          {history.Gate{Series: 1, Inconclusive: 1}, 14},
+		"1 series inconclusive: 1 regressed at a single look, but a gate that looks every night needs about 12 more sessions, and --newest 17 so that it still counts the change": {
+			history.Gate{Series: 1, Inconclusive: 1, Once: 1, Missing: 12, Newest: 17}, 18,
+		},
+		"2 series inconclusive: 1 regressed at a single look, but a gate that looks every night needs more than 30 more sessions": {history.Gate{Series: 2, Inconclusive: 2, Once: 1}, 14},
+		"1 series inconclusive; a gate calls no step before 17 sessions":                                                          {history.Gate{Series: 1, Inconclusive: 1}, 14},
 		"1 series inconclusive": {history.Gate{Series: 1, Inconclusive: 1}, 20},
 		"2 series regressed, 1 of them by a change that may be chance among 600 series: a gate judges each by itself; 1 regressed before these sessions": {history.Gate{Series: 9, Regressed: 2, Alone: 1, Earlier: 1}, 30},
 	} {

@@ -204,7 +204,7 @@ func nextOf(files []ingest.FileReport, store string) string {
 	}
 	delete(points, "")
 	ids := slices.Sorted(maps.Keys(points)) // they ascend with the start
-	sessions := map[time.Time]int{}         // by start: those of one time have no order
+	sessions := map[time.Time]int{}         // by start: sessions of one start have no order
 	for _, id := range ids {
 		sessions[startOf(id)]++
 	}

@@ -139,8 +139,8 @@ func RunsTimesSamples(valued, runs int, least, most *int64) string {
 // rateUnit is the stored unit of what is counted in a second, whatever that is.
 const rateUnit = "1/s"
 
-// RateUnit returns the unit in which people are shown values of a metric: the given one or, for a rate of which no file says what it counts,
-// the one that the name of the metric says.
+// RateUnit returns the unit in which people are shown values of a metric: the given unit, or the unit that the name of the metric
+// suggests if the given one is a rate that does not name what it counts.
 func RateUnit(metric, unit string) string {
 	if unit != rateUnit {
 		return unit

@@ -68,7 +68,7 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-// TestRates: what a rate counts is said by its unit or the name of its metric, as a plural but for short forms.
+// TestRates: the unit of a rate, or else the name of its metric, names what the rate counts, in the plural except for short forms.
 func TestRates(t *testing.T) {
 	for _, c := range []struct{ metric, unit, want string }{
 		{"throughput", "1/s", "1.20 kitems/s"},

@@ -237,7 +237,7 @@ func (g pivotGrid) below(factors bool) []string {
 	return lines
 }
 
-// combined says that medians are over several sessions, and how to see those of one.
+// combined says that medians are over several sessions, and how to see the medians of one session.
 func combined(sessions int) string {
 	return term.Count(sessions, "session") + " combined; session=last shows the newest alone"
 }
